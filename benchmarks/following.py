@@ -8,7 +8,8 @@ synchronisation, as the worker does it. Judging by models is not in it.
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,9 +21,10 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, TracesData
 
 from ragstone import read
 from ragstone.data import Example
-from ragstone.monitor.duties.draw_answers import Sampling
+from ragstone.monitor.duties.draw_answers import draw_answers
 from ragstone.monitor.duties.fold_traces import Folding
-from ragstone.monitor.duties.periodic_steps import GuardChecking
+from ragstone.monitor.duties.periodic_steps import check_answers, usual_guard
+from ragstone.monitor.settings.sections import JudgingSettings, SamplingSettings
 from ragstone.monitor.store.store import MonitorStore, open_store
 from ragstone.monitor.traces import Redaction, read_traces
 
@@ -42,7 +44,8 @@ def main() -> None:
         print(f"{n:,} traces of {name}: {len(examples):,} answers, {contexts:.1f} contexts each\n")
         print(f"{'step':<28}{'a second':>12}{'a second of one core':>24}")
         measured("fold and settle", n, Folding(store).fold_all)
-        checking, drawing = GuardChecking(store), Sampling(store)
+        checking = partial(check_answers, store, usual_guard(), time)
+        drawing = partial(draw_answers, store, SamplingSettings(), JudgingSettings(), time)
         found = int(rows(store, "SELECT count(*) FROM examples"))
         measured("check by the guard", found, lambda: through(checking))
         measured("draw", found, lambda: through(drawing))
@@ -108,8 +111,8 @@ def attributes(said: dict[str, Any]) -> list[KeyValue]:
     return [KeyValue(key=name, value=AnyValue(string_value=one)) for name, one in said.items()]
 
 
-def through(step: GuardChecking | Sampling) -> None:
-    while step.step():
+def through(step: Callable[[], int]) -> None:
+    while step():
         pass
 
 

@@ -28,7 +28,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, TracesData
 
 from ragstone.data import as_record
 from ragstone.monitor.intake.group_commit import IntakeSettings
-from ragstone.monitor.intake.intake_app import PATHS, IntakeApp, make_intake
+from ragstone.monitor.intake.intake_app import PATHS, IntakeApp
 from ragstone.monitor.store.store import open_store
 from ragstone.monitor.traces import (
     ReceivedBody,
@@ -236,7 +236,7 @@ def outcome(sort: Sort, body: bytes) -> str:
         folded = fold([part for part in read.parts if part.trace == trace])
         for one in folded.examples:
             json.dumps(as_record(one.example), ensure_ascii=False, allow_nan=False).encode()
-    if any(len(one.body) > 4096 for one in read.malformed):
+    if any(len(aside) > 4096 for _, aside in read.malformed):
         raise AssertionError("more was put aside than is kept")
     return "partly read" if read.malformed else "read"
 
@@ -278,7 +278,7 @@ def fuzzed(bodies: int, seed: int) -> Answers:
     """Send so many requests to an intake over a new store."""
     with tempfile.TemporaryDirectory() as folder:
         store = open_store(Path(folder) / "store")
-        app = make_intake(store, IntakeSettings(redaction=REDACTION, limits=LIMITS))
+        app = IntakeApp(store, IntakeSettings(redaction=REDACTION, limits=LIMITS))
         try:
             return asyncio.run(_all(app, bodies, seed))
         finally:

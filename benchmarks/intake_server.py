@@ -106,13 +106,13 @@ def serve(store: str, port: int, cpu: int | None) -> None:
     """Run an intake until it is stopped."""
     if cpu is not None:
         os.sched_setaffinity(0, {cpu})
-    from ragstone.monitor.intake.intake_app import make_intake
+    from ragstone.monitor.intake.intake_app import IntakeApp
     from ragstone.monitor.store.store import open_store
     from ragstone.web.server import serve as serve_app
 
     folder = Path(store) if "://" not in store else Path.cwd()
     opened = open_store(store, folder=folder)
-    app = make_intake(opened)
+    app = IntakeApp(opened)
     with socket.create_server(("127.0.0.1", port)) as taken:
         serve_app(app, taken)
     app.close()

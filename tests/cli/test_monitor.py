@@ -10,10 +10,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from ragstone.cli.app import app
-from ragstone.monitor.duties.draw_answers import Sampling
+from ragstone.monitor.duties.draw_answers import draw_answers
 from ragstone.monitor.duties.fold_traces import Folding
-from ragstone.monitor.duties.periodic_steps import GuardChecking
-from ragstone.monitor.settings.sections import SamplingSettings
+from ragstone.monitor.duties.periodic_steps import check_answers, usual_guard
+from ragstone.monitor.settings.sections import JudgingSettings, SamplingSettings
 from ragstone.monitor.store.rows import count
 from ragstone.monitor.store.store import open_store
 from tests.monitor.duties.arriving import (
@@ -84,8 +84,8 @@ def test_a_past_window_is_judged_once_that_was_agreed_to(tmp_path: Path) -> None
     store = open_store(tmp_path)
     receive_answers(store, 1000.0, range(4))
     Folding(store).fold_all()
-    GuardChecking(store).step()
-    Sampling(store, SamplingSettings(0.05)).step()
+    check_answers(store, usual_guard(), time.time)
+    draw_answers(store, SamplingSettings(0.05), JudgingSettings(), time.time)
     with store.database.transaction() as run:
         run("UPDATE draws SET state = 'out'")
     store.close()

@@ -13,7 +13,7 @@ import pytest
 from ragstone.cli.monitor_doctor import CONTENT, ENDPOINT, PROTOCOL, asked, environment, said_of
 from ragstone.monitor.duties.worker_status import monitor_status
 from ragstone.monitor.intake.group_commit import IntakeSettings
-from ragstone.monitor.intake.intake_app import make_intake
+from ragstone.monitor.intake.intake_app import IntakeApp
 from ragstone.monitor.intake.send_tokens import SendTokens
 from ragstone.monitor.store.rows import counted
 from ragstone.monitor.store.store import MonitorStore, open_store
@@ -37,7 +37,7 @@ def store(tmp_path: Path) -> Iterator[MonitorStore]:
 @pytest.fixture
 def server(store: MonitorStore) -> Iterator[str]:
     """A server that takes traces, with a token."""
-    intake = make_intake(store, IntakeSettings(senders=SendTokens("of-ours")))
+    intake = IntakeApp(store, IntakeSettings(senders=SendTokens("of-ours")))
     with served(lambda _: intake) as host:
         yield f"http://{host}"
     intake.close()

@@ -10,7 +10,7 @@ import pytest
 from ragstone.core.messages import reason
 from ragstone.monitor.exports import NotTaken, begin_write_back, post, write_back
 from ragstone.monitor.series.metric_over_time import MeanInWindow
-from ragstone.monitor.settings.sections import WriteBack
+from ragstone.monitor.settings.sections import WriteBackSettings
 from ragstone.monitor.store.store import MonitorStore
 from tests.availability import import_or_skip
 
@@ -18,7 +18,13 @@ from .stored import put_example, put_score
 
 pb = import_or_skip("opentelemetry.proto.logs.v1.logs_pb2")
 TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
-TO = WriteBack("http://localhost:9/v1/logs", {"authorization": "Bearer s3cret"})
+TO = WriteBackSettings("http://localhost:9/v1/logs")
+HEADERS = {"authorization": "RECEIVER_KEY"}
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECEIVER_KEY", "Bearer s3cret")
 
 
 class Sink:
@@ -28,7 +34,7 @@ class Sink:
         self.bodies: list[bytes] = []
         self.open = True
 
-    def __call__(self, to: WriteBack, body: bytes) -> None:
+    def __call__(self, to: WriteBackSettings, body: bytes) -> None:
         assert to is TO
         if not self.open:
             raise NotTaken("closed")
@@ -154,7 +160,7 @@ def test_a_body_goes_by_http_with_the_headers(
     receiver: tuple[str, list[tuple[str, str, bytes]]],
 ) -> None:
     url, got = receiver
-    post(WriteBack(f"{url}/200", {"authorization": "Bearer s3cret"}), b"logs")
+    post(WriteBackSettings(f"{url}/200", HEADERS), b"logs")
     assert got == [("/200", "Bearer s3cret", b"logs")]
 
 
@@ -164,19 +170,15 @@ def test_other_answers_are_no_taking_and_no_redirect_is_followed(
 ) -> None:
     url, got = receiver
     with pytest.raises(NotTaken, match=str(status)):
-        post(WriteBack(f"{url}/{status}", {"authorization": "s3cret"}), b"logs")
+        post(WriteBackSettings(f"{url}/{status}", HEADERS), b"logs")
     assert len(got) == 1
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1/v1/logs", "nonsense", "http://[::1"])
 def test_a_receiver_that_is_away_is_said_without_a_secret(url: str) -> None:
     with pytest.raises(NotTaken) as caught:
-        post(WriteBack(url, {"authorization": "s3cret"}), b"")
+        post(WriteBackSettings(url, HEADERS), b"")
     assert "s3cret" not in str(caught.value)
-
-
-def test_no_secret_is_shown() -> None:
-    assert "s3cret" not in repr(TO)
 
 
 def test_a_trace_whose_id_is_no_opentelemetry_id_goes_without_one(store: MonitorStore) -> None:

@@ -75,7 +75,7 @@ def test_traces_and_screens_have_one_port_and_the_end_is_in_order(tmp_path: Path
     assert received(store) == 1
     opened = open_store(store)
     with opened.database.reading() as run:
-        lines = [one.text for one in last_lines(run)]
+        lines = [text for _, _, text in last_lines(run)]
     opened.close()
     assert lines[0] == "ragstone monitor serve ended."
     assert not [one for one in lines if "died" in one]

@@ -15,7 +15,7 @@ from ragstone.monitor.intake.intake_app import (
     PATHS,
     READY,
     SIGNALS,
-    make_intake,
+    IntakeApp,
 )
 from ragstone.monitor.intake.send_tokens import SendTokens, new_send_token, revoke_send_token
 from ragstone.monitor.store.store import open_store
@@ -99,7 +99,7 @@ class Server:
         token = "" if kind == NO_TOKEN else OWNER
         access = Access(frozenset({HOST}), token, SECRET, WrongTries(sleep=at_once))
         on_network = kind == ON_A_NETWORK
-        self._intake = make_intake(
+        self._intake = IntakeApp(
             self._store,
             IntakeSettings(
                 senders=SendTokens("sent", file) if on_network else SendTokens(),

@@ -45,8 +45,7 @@ def alarms(*, store: str = "monitor", json: bool = False) -> None:
     if json:
         until_when = {rule: {"until": at, "by": who} for rule, (at, who) in silenced.items()}
         plain = [{**alarm._asdict(), "text": _words(alarm)} for alarm in raised]
-        by_channel = [channel._asdict() for channel in channels]
-        print_json({"alarms": plain, "silenced": until_when, "channels": by_channel})
+        print_json({"alarms": plain, "silenced": until_when, "channels": channels})
         return
     if not raised:
         say("No alarm was raised yet.")
@@ -56,9 +55,9 @@ def alarms(*, store: str = "monitor", json: bool = False) -> None:
     for rule, (until, person) in sorted(silenced.items()):
         say(f"silenced: {rule} until {_clock(until)}, by {person}")
     for channel in channels:
-        if channel.error:
-            waiting = f"{channel.waiting} waiting, {channel.failed} given up"
-            say(f"channel {channel.channel}: {waiting}: {channel.error}")
+        if channel["error"]:
+            waiting = f"{channel['waiting']} waiting, {channel['failed']} given up"
+            say(f"channel {channel['channel']}: {waiting}: {channel['error']}")
 
 
 def resolve(number: int, *, store: str = "monitor", by: str = "") -> None:

@@ -10,6 +10,8 @@ from math import isfinite
 from operator import is_not
 from typing import Any
 
+from ragstone.core.errors import InputError
+
 from .contexts import ids_among, listed_ids, ranked_contexts, read_grades
 from .example import (
     NOTHING,
@@ -291,6 +293,15 @@ def question_hash(question: str, history: Sequence[Turn] = ()) -> str:
     for turn in history:
         digest.update(f"\x1e{turn.role}\x1f{turn.text}".encode())
     return digest.hexdigest()
+
+
+def own_example(record: Mapping[str, Any]) -> Example:
+    """Read the example of a record that Ragstone wrote; raises ``InputError`` for any other."""
+    problems: list[Problem] = []
+    example = RecordReader({}, layout="ragstone").read(record, 1, problems)
+    if example is None:
+        raise InputError(f"The example cannot be read: {problems[0]}.")
+    return example
 
 
 def _system_beside(*places: Mapping[str, Any]) -> str:

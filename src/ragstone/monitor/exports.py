@@ -21,7 +21,7 @@ from ragstone.core.messages import worded
 from ragstone.monitor.store.stored_examples import ListedExample, stored_between
 
 from .series.metric_over_time import MeanInWindow
-from .settings.sections import WriteBack
+from .settings.sections import WriteBackSettings, secret
 from .settings.settings_table import LAST
 from .store.rows import keep, remembered
 from .store.scores import WRITTEN_BACK, ScoredAnswer, last_score, scored_after
@@ -97,17 +97,14 @@ def begin_write_back(store: MonitorStore) -> None:
 
 def write_back(
     store: MonitorStore,
-    to: WriteBack,
+    to: WriteBackSettings,
     means: Callable[[str], MeanInWindow | None] = lambda _: None,
-    send: Callable[[WriteBack, bytes], None] | None = None,
+    send: Callable[[WriteBackSettings, bytes], None] | None = None,
 ) -> int:
     """Send the scores that were not sent yet; returns how many were.
 
     A batch counts as sent once the receiver says so: after a kill it may be sent twice, and none is
     left out.
-
-    Raises:
-        NotTaken: The receiver refused a batch or is away.
     """
     sent = 0
     while True:
@@ -193,13 +190,10 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         return None
 
 
-def post(to: WriteBack, body: bytes) -> None:
-    """Send a body by HTTP.
-
-    Raises:
-        NotTaken: It was not taken; no header's value is in the message.
-    """
-    headers = {**to.headers, "content-type": "application/x-protobuf"}
+def post(to: WriteBackSettings, body: bytes) -> None:
+    """Send a body by HTTP. What is raised has no header's value in it."""
+    headers = {name: secret(variable) for name, variable in to.headers_from.items()}
+    headers["content-type"] = "application/x-protobuf"
     try:
         request = urllib.request.Request(to.url, body, headers, method="POST")
         with urllib.request.build_opener(_NoRedirect).open(request, timeout=PATIENCE) as answer:

@@ -10,7 +10,6 @@ judge found. Where a queue lacks a question, by metrics that are judged since, t
 sort is begun: ``production-2``.
 """
 
-import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -29,11 +28,12 @@ from ragstone.annotation.queue.labels_store import LabelDatabase
 from ragstone.annotation.queue.queue import Queue, queues
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.data.record_labels import FIELDS, PROPOSITIONS
+from ragstone.data.records import own_example
 from ragstone.judgements import Grounding, languages
 from ragstone.metrics import Metric, parse_metric
 
 from .store.draws import lot
-from .store.stored_examples import ListedExample, stored_example
+from .store.stored_examples import ListedExample
 
 DRAWN, PICKED = "production", "production-chosen"
 
@@ -45,11 +45,7 @@ NUMBER = re.compile(r"-\d+$")
 
 
 def labels_for(metrics: Sequence[str]) -> tuple[AskedLabel, ...]:
-    """Return what people are asked, so that their labels settle these metrics as far as labels can.
-
-    Returns:
-        Nothing where people's labels settle none of them.
-    """
+    """Return what people are asked, so that their labels settle these metrics, if any."""
     asks = [label for name in metrics for label in labels_of_metric(name)]
     return with_choices(tuple(dict.fromkeys(asks)))
 
@@ -136,11 +132,7 @@ def can_be_labelled(
     metrics: Sequence[str],
     judgements: Mapping[str, Any],
 ) -> frozenset[str]:
-    """Return the answers of which people are asked anything: they have a text, and parts to label.
-
-    Raises:
-        InputError: People's labels settle none of the metrics.
-    """
+    """Return the answers of which people are asked anything: with a text and parts to label."""
     form, _ = _form(labels, DRAWN, _drawn_asked(metrics), "")
     texts = [example for example in examples if example.record.get("answer")]
     return frozenset(item.id for item in _items(texts, form.asked, judgements, None))
@@ -162,7 +154,7 @@ def _items(
     judgements: Mapping[str, Any],
     probabilities: Mapping[str, float] | None,
 ) -> list[QueueItem]:
-    examples = [stored_example(json.dumps(example.record)) for example in texts]
+    examples = [own_example(example.record) for example in texts]
     propositions: Propositions = {
         unit: {id: _listed(rows.get(FIELDS[unit], ())) for id, rows in judgements.items()}
         for unit in PROPOSITIONS

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from math import inf
 from pathlib import Path
 from threading import Event, Thread
 
@@ -24,14 +25,22 @@ from ragstone.models.model_store import locked
 
 from .alarms.notifications import wait_until_notified
 from .alarms.watch import watch
-from .duties.draw_answers import Sampling
-from .duties.erasure import Retention
+from .duties.draw_answers import draw_answers
+from .duties.erasure import drop_old_traces
 from .duties.fold_traces import Folding
-from .duties.human_scores import People
-from .duties.judge_answers import Anchoring, Judging
-from .duties.periodic_steps import GuardChecking, Retried, Summing, WritingBack, usual_guard
+from .duties.human_scores import take_labels
+from .duties.judge_answers import Judging, judge_anchors
+from .duties.periodic_steps import (
+    SUM_PAGE,
+    Retried,
+    check_answers,
+    sum_scores,
+    usual_guard,
+    write_scores_back,
+)
+from .exports import begin_write_back
 from .settings import DEFAULTS, MonitorSettings, read_settings
-from .store.rows import HEARTBEAT, keep, log
+from .store.rows import HEARTBEAT, keep
 from .store.store import LAYOUT, MonitorStore, open_store
 from .traces import Corpus
 
@@ -56,56 +65,52 @@ def sole_worker(store: MonitorStore, note: Callable[[str], None]) -> Iterator[Ca
         with locked(store.folder / LOCK, note=note, doing="judging this store"):
             yield lambda: True
         return
-    turn = _PostgresTurn(store.place)
-    try:
-        waiting = False
-        while not turn.taken():
-            if not waiting:
-                note("Another process is judging this store; waiting for it.")
-                waiting = True
-            time.sleep(LOOK)
-        yield turn.held
-    finally:
-        turn.close()
+    with _turn_on_server(store.place, note) as held:
+        yield held
 
 
-class _PostgresTurn:
-    """The lock in PostgreSQL, which its server frees when the connection breaks."""
+@contextmanager
+def _turn_on_server(address: str, note: Callable[[str], None]) -> Iterator[Callable[[], bool]]:
+    """Wait for the lock in PostgreSQL, which its server frees when the connection breaks."""
+    from psycopg import Error
 
-    def __init__(self, address: str) -> None:
-        self._address = address
-        self._connection = connect(address, autocommit=True)
-        self._lost = False
+    connection, lost = connect(address, autocommit=True), False
 
-    def taken(self) -> bool:
-        row = self._connection.execute(
-            "SELECT pg_try_advisory_lock(%s, %s)", (LAYOUT.owner, TURN)
-        ).fetchone()
+    def is_taken() -> bool:
+        lock = "SELECT pg_try_advisory_lock(%s, %s)"
+        row = connection.execute(lock, (LAYOUT.owner, TURN)).fetchone()
         return row is not None and row[0] is True
 
-    def held(self) -> bool:
+    def is_held() -> bool:
         """Tell whether the lock is still held; once another has it, never again.
 
         After the connection broke it is taken again, if it is free. While the database cannot be
         reached nobody else is at work on it either.
         """
-        from psycopg import Error
-
-        if self._lost:
+        nonlocal connection, lost
+        if lost:
             return False
         try:
-            self._connection.execute("SELECT 1")
+            connection.execute("SELECT 1")
         except Error:
             try:
-                self.close()
-                self._connection = connect(self._address, autocommit=True)
-                self._lost = not self.taken()
+                connection.close()
+                connection = connect(address, autocommit=True)
+                lost = not is_taken()
             except Error:
                 return True
-        return not self._lost
+        return not lost
 
-    def close(self) -> None:
-        self._connection.close()
+    try:
+        waiting = False
+        while not is_taken():
+            if not waiting:
+                note("Another process is judging this store; waiting for it.")
+                waiting = True
+            time.sleep(LOOK)
+        yield is_held
+    finally:
+        connection.close()
 
 
 BEAT = 5.0
@@ -113,6 +118,14 @@ BEAT = 5.0
 
 NOTIFYING = 3.0
 """Seconds for notifications at the end; what is not sent then is sent by the next worker."""
+
+SUM_EVERY = 10.0
+"""Seconds: the sums of the last two minutes change with every score, and need not be made as often;
+what is not summed up yet is counted from the scores themselves."""
+
+WRITE_BACK_EVERY = 15.0
+HOUSEKEEPING = 60.0
+"""Seconds between two looks for what people labelled, and for traces that are too old."""
 
 PAUSE = 0.25
 """Seconds until the store is looked at again where nothing was to be done."""
@@ -152,30 +165,36 @@ class MonitorWorker:
         corpus = None if settings.corpus is None else Corpus(settings.corpus)
         self._folding = Folding(store, corpus, settings.judging.settle, now)
         guard = usual_guard(keep_thoughts=settings.judging.keep_thoughts)
-        assessing = GuardChecking(store, guard, now)
-        sampling = Sampling(store, settings.sampling, settings.judging, now)
+        judging = settings.judging
+
+        def duty(
+            name: str, do: Callable[..., int], *more: object, rest: float = 0.0, page: float = 1
+        ) -> Retried:
+            return Retried(name, partial(do, *more), store, now, rest, page)
+
         self._duties = [
-            Retried(name, do, store, now)
-            for name, do in (
-                ("Folding traces", self._folding.step),
-                ("Checking answers", assessing.step),
-                ("Drawing answers", sampling.step),
-                ("Summing up scores", Summing(store, now).step),
-                ("Taking over labels", People(store, now).step),
-                ("Watching for alarms", self._watch),
-                ("Keeping house", Retention(store, settings.retention, now).step),
-                ("The sign of life", self._beat),
-            )
-        ]
-        self._judging = Judging(store, settings.judging, now)
-        anchoring = Anchoring(store, settings.judging, now=now)
+            duty("Folding traces", self._folding.step),
+            duty("Checking answers", check_answers, store, guard, now),
+            duty("Drawing answers", draw_answers, store, settings.sampling, judging, now),
+            duty("Summing up scores", sum_scores, store, rest=SUM_EVERY, page=SUM_PAGE),
+            duty("Taking over labels", take_labels, store, now, rest=HOUSEKEEPING, page=inf),
+            duty("Watching for alarms", self._watch, rest=BEAT),
+            duty("Keeping house", drop_old_traces, store, settings.retention, now,
+                 rest=HOUSEKEEPING),
+            duty("The sign of life", self._beat, rest=BEAT),
+        ]  # fmt: skip
+        self._judging = Judging(store, judging, now)
         self._judges = [
-            Retried("Judging", self._judging.step, store, now),
-            Retried("Judging the anchors", anchoring.step, store, now),
+            duty("Judging", self._judging.step),
+            duty("Judging the anchors", judge_anchors, store, judging, now),
         ]
-        sending = WritingBack(store, settings.write_back, now)
-        self._sending = Retried("Writing scores back", sending.step, store, now)
-        self._beaten = self._watched = 0.0
+        self._sending: Retried | None = None
+        if (to := settings.write_back) is not None:
+            begin_write_back(store)
+            self._sending = duty(
+                "Writing scores back", write_scores_back, store, to, now,
+                rest=WRITE_BACK_EVERY, page=inf,
+            )  # fmt: skip
         self._stopping = Event()
 
     def step(self) -> int:
@@ -188,7 +207,7 @@ class MonitorWorker:
 
     def send(self) -> int:
         """Write scores back, if that is asked for and it is time; gives how many that were."""
-        return self._sending.step()
+        return 0 if self._sending is None else self._sending.step()
 
     def run(self) -> None:
         """Work until ``stop``, then drain. Slow judges keep nothing else waiting."""
@@ -219,23 +238,17 @@ class MonitorWorker:
             self._stopping.wait(JUDGING_PAUSE)
 
     def _watch(self) -> int:
-        now = self._now()
-        # Either way: a clock that is set back stops neither alarms nor the heart.
-        if abs(now - self._watched) >= BEAT:
-            self._watched = now
-            watch(self._store, self._settings, now)
+        watch(self._store, self._settings, self._now())
         return 0
 
     def _beat(self) -> int:
-        now = self._now()
-        if abs(now - self._beaten) >= BEAT:
-            if not self._is_sole():
-                _say(self._store, "Another process judges this store now; this one stops.")
-                self.stop()
-                return 0
-            with self._store.database.transaction() as run:
-                keep(run, HEARTBEAT, {"at": now, "pid": os.getpid()})
-            self._beaten = now
+        if not self._is_sole():
+            text = "Another process judges this store now; this one stops."
+            self._store.log(self._now(), "info", text)
+            self.stop()
+            return 0
+        with self._store.database.transaction() as run:
+            keep(run, HEARTBEAT, {"at": self._now(), "pid": os.getpid()})
         return 0
 
 
@@ -248,7 +261,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     ends: list[Callable[[], object]] = [lambda: os._exit(0)]
     if stat.S_ISFIFO(os.fstat(0).st_mode):
         Thread(target=_until_input_ends, args=(ends,), daemon=True).start()
-    with sole_worker(store, lambda text: _say(store, text)) as is_sole:
+    with sole_worker(store, lambda text: store.log(time.time(), "info", text)) as is_sole:
         worker = MonitorWorker(store, settings, is_sole=is_sole)
         ends[:] = [worker.stop]
         for item in (signal.SIGTERM, signal.SIGINT):
@@ -257,11 +270,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         wait_until_notified(store, NOTIFYING)
         # A model that still computes does not hold up the end: its batch goes on with the next.
         os._exit(0)
-
-
-def _say(store: MonitorStore, text: str) -> None:
-    with store.database.transaction() as run:
-        log(run, time.time(), "info", text)
 
 
 def _settings(rules: str | None, judges: Sequence[str], rate: float | None) -> MonitorSettings:

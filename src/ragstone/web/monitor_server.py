@@ -31,13 +31,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from ragstone.core.database import POSTGRES
 from ragstone.core.errors import InputError, RagstoneError, each
 from ragstone.core.messages import argument
-from ragstone.monitor.alarms.watch import AliveWatch
+from ragstone.monitor.alarms.watch import watch_worker
 from ragstone.monitor.intake.intake_app import HEALTH, PATHS, READY
 from ragstone.monitor.intake.send_tokens import SendTokens
 from ragstone.monitor.settings import DEFAULTS, MonitorSettings, read_settings
 from ragstone.monitor.settings.monitor_settings import check_start
 from ragstone.monitor.settings.sections import check_rate
-from ragstone.monitor.store.rows import Level, log
+from ragstone.monitor.store.rows import Level
 from ragstone.monitor.store.store import MonitorStore, check_place, open_store
 from ragstone.monitor.worker import worker_command
 
@@ -268,13 +268,13 @@ def serve_monitor(
     lean()
     # Only now, for it takes most of a second: who comes earlier waits on the socket.
     from ragstone.monitor.intake.group_commit import IntakeSettings
-    from ragstone.monitor.intake.intake_app import make_intake
+    from ragstone.monitor.intake.intake_app import IntakeApp
 
     from .runs_folder import MonitorScreens, RunsFolder, prepare_soon
     from .server import serve
     from .web_app import make_app
 
-    intake = make_intake(
+    intake = IntakeApp(
         opened,
         IntakeSettings(
             senders=senders,
@@ -293,17 +293,16 @@ def serve_monitor(
             settings,
             takes=True,
             token=senders.shown,
-            waiting=lambda: intake.figures.waiting,
+            waiting=lambda: intake.room.requests,
         ),
     )
     command = worker_command(store, rules=rules, judges=judge, rate=sample)
     worker = WorkerProcess(command, partial(_died, opened))
-    alive = AliveWatch(opened, settings)
     with logged_to(intake.writer.say):
         _say(opened, "info", f"ragstone monitor serve began at {served.others}.")
         prepare_soon(folder)
         worker.start()
-        alive.start()
+        stop_watching = watch_worker(opened, settings)
         if current_thread() is main_thread():
             # The server raises the signal again when it has ended, for whoever waits for it here.
             signal.signal(signal.SIGTERM, lambda *_: None)
@@ -311,7 +310,7 @@ def serve_monitor(
         serve(app, port, at.tls)
         # What was acknowledged is on disk before the worker folds it for the last time.
         intake.close()
-        alive.stop()
+        stop_watching()
         worker.stop()
         _say(opened, "info", "ragstone monitor serve ended.")
     opened.close()
@@ -369,5 +368,5 @@ def _died(store: MonitorStore, how: str, wait: float, last_words: str) -> None:
 
 def _say(store: MonitorStore, level: Level, text: str) -> None:
     # Where the store is away there is no log either, and nothing of it may stop the intake.
-    with suppress(RagstoneError), store.database.transaction() as run:
-        log(run, time.time(), level, text)
+    with suppress(RagstoneError):
+        store.log(time.time(), level, text)

@@ -12,7 +12,7 @@ import pytest
 
 from ragstone.core.database import Sql
 from ragstone.monitor.alarms import detectors as detecting
-from ragstone.monitor.alarms.detectors import BegunAnew, Detection, Fall, Recovery, detect
+from ragstone.monitor.alarms.detectors import Detection, Fall, Recovery, detect
 from ragstone.monitor.alarms.slice_rules import WatchedSlice
 from ragstone.monitor.series.baselines import AlarmBar
 from ragstone.monitor.settings import AlarmRule
@@ -192,7 +192,7 @@ def test_another_bar_begins_anew_and_another_promise_does_not(store: MonitorStor
     assert promised.standings[0].looks == 30
     stricter = replace(ALL, bar=AlarmBar(0.9))
     changed = looked(store, stricter)
-    assert changed.anew == (BegunAnew("grounded", "", "rule_changed"),)
+    assert changed.anew == (("grounded", "", "rule_changed"),)
     assert changed.standings[0].looks == 0
     put(store, [1.0])
     assert looked(store, stricter).standings[0].looks == 1
@@ -212,8 +212,8 @@ def test_another_judge_begins_anew_and_one_that_stands_in_is_not_looked_at(
     assert looked(store).standings[0].looks == 35
     put(store, [0.0] * 5 + [1.0] * 8, judge="new")
     after = looked(store)
-    (anew,) = after.anew
-    assert words(anew.why) == "the judge was local and is new now"
+    ((_, _, why),) = after.anew
+    assert words(why) == "the judge was local and is new now"
     assert after.standings[0].looks == 8
 
 
@@ -232,7 +232,7 @@ def test_the_other_direction_begins_anew_though_the_bar_is_in_the_middle(
     middle = replace(ALL, bar=AlarmBar(0.5))
     looked(store, middle)
     turned = replace(middle, rule=replace(RULE, better="-"))
-    assert looked(store, turned).anew == (BegunAnew("grounded", "", "rule_changed"),)
+    assert looked(store, turned).anew == (("grounded", "", "rule_changed"),)
 
 
 def test_two_that_stand_in_by_turns_are_no_new_judge(store: MonitorStore) -> None:
@@ -288,7 +288,7 @@ def test_a_score_that_rounding_moved_out_of_its_range_is_the_end_of_it(store: Mo
 def test_the_detectors_of_rules_that_are_gone_are_forgotten(store: MonitorStore) -> None:
     put(store, HEALTHY)
     looked(store, ALL, replace(ALL, slice="language=de"))
-    assert looked(store).anew == (BegunAnew("grounded", "language=de", "rule_gone"),)
+    assert looked(store).anew == (("grounded", "language=de", "rule_gone"),)
     with store.database.reading() as run:
         assert list(kept_detectors(run)) == [("grounded", "")]
 

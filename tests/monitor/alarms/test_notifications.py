@@ -443,8 +443,8 @@ def test_a_failed_try_is_repeated_with_growing_pauses_and_said(
     assert pauses[-1] == LONGEST
     with queue.database.reading() as run:
         (standing,) = channel_standings(run)
-    assert (standing.waiting, standing.done) == (2, 0)
-    assert "cannot be written" in standing.error
+    assert (standing["waiting"], standing["done"]) == (2, 0)
+    assert "cannot be written" in standing["error"]
 
 
 def test_it_is_given_up_in_the_end_and_what_follows_is_told(
@@ -455,7 +455,7 @@ def test_it_is_given_up_in_the_end_and_what_follows_is_told(
         assert tell(queue, channel, now)
         now += LONGEST
     with queue.database.reading() as run:
-        assert channel_standings(run)[0].failed == 1
+        assert channel_standings(run)[0]["failed"] == 1
     there = FileChannel("c", tmp_path / "a.jsonl")
     assert tell(queue, there, now)
     assert events(there.file) == ["resolved"]
@@ -466,8 +466,8 @@ def test_a_secret_that_is_not_set_is_said_and_tried_again(queue: MonitorStore) -
     assert tell(queue, channel, NOW)
     with queue.database.reading() as run:
         (standing,) = channel_standings(run)
-    assert "NOT_SET_ANYWHERE" in standing.error
-    assert standing.waiting == 2
+    assert "NOT_SET_ANYWHERE" in standing["error"]
+    assert standing["waiting"] == 2
 
 
 def test_a_channel_that_hangs_keeps_no_other_waiting(
@@ -483,7 +483,7 @@ def test_a_channel_that_hangs_keeps_no_other_waiting(
     server.delay.set()
     wait_until_notified(queue, 30)
     with queue.database.reading() as run:
-        assert {one.channel: one.done for one in channel_standings(run)} == {"c": 2, "f": 1}
+        assert {one["channel"]: one["done"] for one in channel_standings(run)} == {"c": 2, "f": 1}
 
 
 def wait_for(holds: Callable[[], bool]) -> None:
@@ -514,7 +514,7 @@ def test_an_alarm_that_is_not_kept_any_more_is_given_up(
         run("DELETE FROM alarms")
     assert tell(queue, FileChannel("c", tmp_path / "a.jsonl"), NOW)
     with queue.database.reading() as run:
-        assert channel_standings(run)[0].failed == 1
+        assert channel_standings(run)[0]["failed"] == 1
 
 
 def test_what_is_done_has_no_error_left(queue: MonitorStore) -> None:
@@ -527,4 +527,4 @@ def test_what_is_done_has_no_error_left(queue: MonitorStore) -> None:
         assert again.tries == 2
         end_notification(run, again, "done", NOW)
         (standing,) = channel_standings(run)
-    assert (standing.done, standing.error) == (1, "")
+    assert (standing["done"], standing["error"]) == (1, "")

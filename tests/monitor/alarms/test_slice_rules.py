@@ -125,8 +125,8 @@ def test_a_margin_without_a_run_waits_for_the_first_answers_and_stays(store: Mon
         give(run, "faithfulness", [1.0] * 40 + [None] * 30)
         give(run, "faithfulness", [0.0] * 9, again=1)
         waits = slices_at_work(run, settings)
-    assert [one.answers for one in found.learning] == [0]
-    assert [(one.answers, one.wanted) for one in waits.learning] == [(40, 50)]
+    assert [answers for *_, answers, _ in found.learning] == [0]
+    assert [tuple(counts) for _, _, *counts in waits.learning] == [(40, 50)]
     with store.database.transaction() as run:
         give(run, "faithfulness", [1.0] * 10 + [0.0] * 30)
     (one,) = at_work(store, settings)

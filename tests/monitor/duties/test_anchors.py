@@ -2,7 +2,7 @@
 
 import json
 
-from ragstone.monitor.duties.judge_answers import Anchoring
+from ragstone.monitor.duties.judge_answers import judge_anchors
 from ragstone.monitor.series.drift import judge_drift
 from ragstone.monitor.settings.sections import JudgingSettings
 from ragstone.monitor.store.batches import anchors, draw_anchors, write_round
@@ -23,13 +23,12 @@ def test_the_set_is_judged_again_after_a_day(store: MonitorStore) -> None:
         run.many(
             "INSERT INTO anchors VALUES (?, ?)", [(one["id"], json.dumps(one)) for one in records]
         )
-    anchoring = Anchoring(store, LOCAL, now=clock)
-    assert anchoring.step() == 3
-    assert anchoring.step() == 0
+    assert judge_anchors(store, LOCAL, clock) == 3
+    assert judge_anchors(store, LOCAL, clock) == 0
     clock.wait(86_399)
-    assert anchoring.step() == 0
+    assert judge_anchors(store, LOCAL, clock) == 0
     clock.wait(1)
-    assert anchoring.step() == 3
+    assert judge_anchors(store, LOCAL, clock) == 3
     found = rows(store, "SELECT metric, count(*), min(value) FROM anchor_scores GROUP BY metric "
                  "ORDER BY metric")  # fmt: skip
     assert found == [("abstention", 6, 0.0), ("faithfulness", 6, 1.0)]
@@ -45,12 +44,11 @@ def test_a_clock_that_ran_ahead_stops_no_round(store: MonitorStore) -> None:
     record = {"id": "a", "question": QUESTION, "answer": TRUE, "contexts": [PASSAGE]}
     with store.database.transaction() as run:
         run("INSERT INTO anchors VALUES (?, ?)", "a", json.dumps(record))
-    anchoring = Anchoring(store, LOCAL, now=clock)
     clock.wait(400 * 86_400)
-    assert anchoring.step() == 1
+    assert judge_anchors(store, LOCAL, clock) == 1
     clock.wait(-400 * 86_400)
-    assert anchoring.step() == 1
-    assert anchoring.step() == 0
+    assert judge_anchors(store, LOCAL, clock) == 1
+    assert judge_anchors(store, LOCAL, clock) == 0
 
 
 def test_the_set_is_drawn_once_there_is_enough(store: MonitorStore) -> None:

@@ -6,10 +6,15 @@ import numpy as np
 import pytest
 
 from ragstone.core.errors import InputError
-from ragstone.monitor.duties.draw_answers import Sampling, begin_backfill, is_drawn, plan_backfill
+from ragstone.monitor.duties.draw_answers import (
+    begin_backfill,
+    draw_answers,
+    is_drawn,
+    plan_backfill,
+)
 from ragstone.monitor.duties.fold_traces import Folding
 from ragstone.monitor.duties.judge_answers import Judging
-from ragstone.monitor.duties.periodic_steps import GuardChecking
+from ragstone.monitor.duties.periodic_steps import check_answers, usual_guard
 from ragstone.monitor.settings.sections import JudgingSettings, SamplingSettings
 from ragstone.monitor.store.draws import (
     TurnChance,
@@ -32,9 +37,9 @@ def test_a_plan_tells_what_a_backfill_does_and_each_answer_has_its_probability(
     clock = Clock()
     receive_answers(store, clock.at, range(60))
     Folding(store, now=clock).fold_all()
-    while GuardChecking(store, now=clock).step():
+    while check_answers(store, usual_guard(), clock):
         pass
-    Sampling(store, SamplingSettings(0.25), now=clock).step()
+    draw_answers(store, SamplingSettings(0.25), JudgingSettings(), clock)
     judging = Judging(store, LOCAL, clock)
     judging.step()
     ((before,),) = rows(store, "SELECT count(*) FROM draws WHERE state = 'judged'")

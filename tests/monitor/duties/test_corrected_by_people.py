@@ -13,11 +13,11 @@ import pytest
 from ragstone.annotation.queue.form import ItemAnswers, QueueItem, answer_faults
 from ragstone.annotation.queue.labels_store import LabelDatabase, open_labels
 from ragstone.annotation.queue.queue import Queue
-from ragstone.monitor.duties.draw_answers import SEED, Sampling
+from ragstone.monitor.duties.draw_answers import SEED, draw_answers
 from ragstone.monitor.duties.fold_traces import Folding
-from ragstone.monitor.duties.human_scores import EVERY, People
+from ragstone.monitor.duties.human_scores import take_labels
 from ragstone.monitor.duties.judge_answers import Judging
-from ragstone.monitor.duties.periodic_steps import GuardChecking, Summing
+from ragstone.monitor.duties.periodic_steps import check_answers, sum_scores, usual_guard
 from ragstone.monitor.send_to_people import DRAWN, drawn_before, drawn_for_people, send_to_people
 from ragstone.monitor.series.overview import CorrectedNow, monitored
 from ragstone.monitor.settings import DEFAULTS
@@ -115,9 +115,9 @@ def truths(store: MonitorStore, clock: Clock) -> dict[str, Truth]:
         keep(run, SEED, "always the same2")
     receive_examples(store, clock.at, "\n".join(lines).encode())
     Folding(store, now=clock).fold_all()
-    while GuardChecking(store, now=clock).step():
+    while check_answers(store, usual_guard(), clock):
         pass
-    while Sampling(store, RATES, now=clock).step():
+    while draw_answers(store, RATES, JudgingSettings(), clock):
         pass
     judging = Judging(store, JudgingSettings(METRICS), clock, "human")
     while judging.step():
@@ -165,9 +165,9 @@ def by(truth: Truth, item: QueueItem) -> ItemAnswers:
 
 def corrected(store: MonitorStore, clock: Clock) -> dict[str, CorrectedNow | None]:
     """What the first screen has of each metric."""
-    while Summing(store, clock).step():
+    while sum_scores(store):
         pass
-    facts = monitored(store, DEFAULTS, clock.at + EVERY, metrics=METRICS)
+    facts = monitored(store, DEFAULTS, clock.at + 60, metrics=METRICS)
     return {one.metric: one.corrected for one in facts.metrics}
 
 
@@ -177,7 +177,7 @@ def test_the_corrected_means_are_near_the_truth_where_the_judge_is_not(
     assert set(corrected(store, clock).values()) == {None}
     send(store, labels, SENT)
     label(labels, truths, LABELLED)
-    assert People(store, clock).step() == LABELLED
+    assert take_labels(store, clock) == LABELLED
     for metric, found in corrected(store, clock).items():
         truth = sum(one.scores[metric] for one in truths.values()) / ANSWERS
         assert found is not None

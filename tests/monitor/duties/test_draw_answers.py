@@ -1,14 +1,15 @@
 """Examples are drawn by chances that are known, and the chances keep to the budget."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from math import sqrt
 
 import numpy as np
 import pytest
 
-from ragstone.monitor.duties.draw_answers import Sampling, SamplingLoad, affordable, probability
+from ragstone.monitor.duties.draw_answers import SamplingLoad, affordable, draw_answers, probability
 from ragstone.monitor.duties.fold_traces import Folding
-from ragstone.monitor.duties.periodic_steps import GuardChecking
+from ragstone.monitor.duties.periodic_steps import check_answers, usual_guard
 from ragstone.monitor.settings.sections import GuardStep, JudgingSettings, SamplingSettings
 from ragstone.monitor.store.draws import TurnChance, lot, probability_of_all
 from ragstone.monitor.store.rows import keep
@@ -44,16 +45,25 @@ def put_to_draw(
         run.many("INSERT INTO to_do VALUES (?, 'draw', ?)", [(name, at) for name in names])
 
 
-def all_of(sampling: Sampling) -> None:
-    while sampling.step():
+def all_of(draw: Callable[[], int]) -> None:
+    while draw():
         pass
+
+
+def drawing(
+    store: MonitorStore,
+    clock: Clock,
+    settings: SamplingSettings,
+    judging: JudgingSettings = JudgingSettings(),  # noqa: B008
+) -> Callable[[], int]:
+    return partial(draw_answers, store, settings, judging, clock)
 
 
 def test_the_same_examples_of_a_store_are_drawn_however_they_come(
     store: MonitorStore, clock: Clock
 ) -> None:
     put_to_draw(store, clock.at, range(1000))
-    sampling = Sampling(store, SamplingSettings(0.2), now=clock)
+    sampling = drawing(store, clock, SamplingSettings(0.2))
     all_of(sampling)
     drawn = rows(store, "SELECT example FROM draws WHERE state = 'due' ORDER BY example")
     assert 200 - 4 * sqrt(160) < len(drawn) < 200 + 4 * sqrt(160)
@@ -83,9 +93,9 @@ def test_a_slice_and_a_doubtful_answer_are_likelier_to_be_drawn(
     receive_answers(store, clock.at, [2], answer=FALSE)
     receive(store, clock.at, *spans_of_answer(3), **{"deployment.environment.name": "beta"})
     Folding(store, now=clock).fold_all()
-    GuardChecking(store, now=clock).step()
+    check_answers(store, usual_guard(), clock)
     settings = SamplingSettings(0.1, {"environment": {"beta": 0.4}}, (GuardStep(0.5, 0.8),))
-    Sampling(store, settings, now=clock).step()
+    draw_answers(store, settings, JudgingSettings(), clock)
     chances = {example: chance for example, chance, _ in rows(store, DRAWS)}
     assert chances == {trace_id(1): 0.1, trace_id(2): 0.8, trace_id(3): 0.4}
 
@@ -128,7 +138,7 @@ def test_a_budget_an_hour_lowers_the_chances_before_the_draw(
     store: MonitorStore, clock: Clock
 ) -> None:
     budget = JudgingSettings(answers_an_hour=90)
-    sampling = Sampling(store, SamplingSettings(0.5), budget, now=clock)
+    sampling = drawing(store, clock, SamplingSettings(0.5), budget)
     judged = []
     for minute in range(240):
         clock.wait(60)
@@ -161,7 +171,7 @@ def test_a_judged_example_is_due_again_where_its_text_changed_and_one_passed_ove
     store: MonitorStore, clock: Clock
 ) -> None:
     put_to_draw(store, clock.at, range(40))
-    sampling = Sampling(store, SamplingSettings(0.5), now=clock)
+    sampling = drawing(store, clock, SamplingSettings(0.5))
     all_of(sampling)
     before = rows(store, DRAWS)
     with store.database.transaction() as run:
@@ -195,7 +205,7 @@ def test_the_turns_of_a_session_are_drawn_together_each_with_its_own_probability
     for session in range(300):
         put_turns(store, clock.at, f"s{session}", [0.9] * 4 + [0.1])
     settings = SamplingSettings(0.1, {}, (GuardStep(0.5, 0.6),))
-    all_of(Sampling(store, settings, now=clock))
+    all_of(drawing(store, clock, settings))
     drawn: dict[tuple[bool, ...], int] = {}
     for session in range(300):
         found = rows(
@@ -237,9 +247,7 @@ def test_what_a_session_has_due_takes_nothing_from_the_chance_of_its_next_turn(
     store: MonitorStore, clock: Clock
 ) -> None:
     """Else its probability would follow from the lot with which it is compared."""
-    sampling = Sampling(
-        store, SamplingSettings(1.0), JudgingSettings(answers_an_hour=10), now=clock
-    )
+    sampling = drawing(store, clock, SamplingSettings(1.0), JudgingSettings(answers_an_hour=10))
     put_turns(store, clock.at, "first", [None])
     all_of(sampling)
     chances = {}
@@ -279,6 +287,6 @@ def test_what_is_due_already_is_taken_from_the_budget(store: MonitorStore, clock
             [(f"d{number}", clock.at, clock.at) for number in range(40)],
         )
     put_to_draw(store, clock.at, range(3))
-    Sampling(store, SamplingSettings(1.0), JudgingSettings(answers_an_hour=290), clock).step()
+    draw_answers(store, SamplingSettings(1.0), JudgingSettings(answers_an_hour=290), clock)
     chances = rows(store, "SELECT DISTINCT probability FROM draws WHERE example >= 'e'")
     assert chances == [(pytest.approx((290 - 40) / 1_000, rel=1e-6),)]

@@ -11,11 +11,11 @@ from ragstone.annotation.queue.labels_store import open_labels
 from ragstone.annotation.queue.queue import Queue
 from ragstone.core.errors import InputError
 from ragstone.models.chat import ChatFailure
-from ragstone.monitor.duties.draw_answers import Sampling
+from ragstone.monitor.duties.draw_answers import draw_answers
 from ragstone.monitor.duties.erasure import Erasure, erase
 from ragstone.monitor.duties.fold_traces import Folding
 from ragstone.monitor.duties.judge_answers import ANCHORS, Judging
-from ragstone.monitor.duties.periodic_steps import GuardChecking
+from ragstone.monitor.duties.periodic_steps import check_answers, usual_guard
 from ragstone.monitor.settings.sections import JudgingSettings, SamplingSettings
 from ragstone.monitor.store.batches import current_batch
 from ragstone.monitor.store.rows import HEARTBEAT, keep, remembered
@@ -50,8 +50,8 @@ def put(store: MonitorStore, clock: Clock, *, person: str = "u1") -> None:
 
 def follow(store: MonitorStore, clock: Clock, judge: ScriptedModel | None = None) -> None:
     Folding(store, now=clock).fold_all()
-    GuardChecking(store, now=clock).step()
-    Sampling(store, SamplingSettings(1.0), now=clock).step()
+    check_answers(store, usual_guard(), clock)
+    draw_answers(store, SamplingSettings(1.0), JudgingSettings(), clock)
     settings = JudgingSettings(("on_topic",) if judge else ("faithfulness",), ("local:strings",))
     Judging(store, settings, clock, judge).step()
 
@@ -155,8 +155,8 @@ def test_what_a_worker_has_at_this_moment_is_told_and_never_comes_back(store: Mo
     clock = Clock()
     put(store, clock)
     Folding(store, now=clock).fold_all()
-    GuardChecking(store, now=clock).step()
-    Sampling(store, SamplingSettings(1.0), now=clock).step()
+    check_answers(store, usual_guard(), clock)
+    draw_answers(store, SamplingSettings(1.0), JudgingSettings(), clock)
     with store.database.transaction() as run:
         keep(run, HEARTBEAT, {"at": clock.at, "pid": 1})
     found: list[Erasure] = []

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ragstone.guard import Assessment, CheckResult
 from ragstone.monitor.duties.fold_traces import Folding
-from ragstone.monitor.duties.periodic_steps import GuardChecking, guard_scores
+from ragstone.monitor.duties.periodic_steps import check_answers, guard_scores, usual_guard
 from ragstone.monitor.store.rows import waiting_for
 from ragstone.monitor.store.scores import NewScore, ScoredExample, write_scores
 from ragstone.monitor.store.store import MonitorStore
@@ -31,7 +31,7 @@ def test_supported_and_unsupported_answers_get_the_guards_scores(
     receive_answers(store, clock.at, [1])
     receive_answers(store, clock.at, [2], answer=FALSE)
     Folding(store, now=clock).fold_all()
-    assert GuardChecking(store, now=clock).step() == 2
+    assert check_answers(store, usual_guard(), clock) == 2
     assert rows(store, SCORE, trace_id(1), "guard_ok") == [
         (1.0, "value", "", 1.0, "guard", 0, None)
     ]
@@ -74,14 +74,14 @@ def test_a_check_that_does_not_apply_is_undefined_and_one_that_was_not_made_is_m
 
 def test_what_changed_is_assessed_again_and_says_so(store: MonitorStore, clock: Clock) -> None:
     root, retriever, model = spans_of_answer(1)
-    folding, assessing = Folding(store, now=clock), GuardChecking(store, now=clock)
+    folding, guard = Folding(store, now=clock), usual_guard()
     receive(store, clock.at, root, model)
     folding.fold_all()
-    assessing.step()
+    check_answers(store, guard, clock)
     ((first,),) = rows(store, "SELECT max(number) FROM scores")
     receive(store, clock.at, retriever)
     folding.fold_all()
-    assessing.step()
+    check_answers(store, guard, clock)
     numbers = rows(
         store, "SELECT number, again FROM scores WHERE metric = 'guard_ok' ORDER BY number"
     )
@@ -93,7 +93,7 @@ def test_what_changed_is_assessed_again_and_says_so(store: MonitorStore, clock: 
 def test_the_lag_is_since_the_longest_waiting_was_settled(
     store: MonitorStore, clock: Clock
 ) -> None:
-    folding, assessing = Folding(store, now=clock), GuardChecking(store, now=clock)
+    folding, guard = Folding(store, now=clock), usual_guard()
     receive_answers(store, clock.at, [1])
     folding.fold_all()
     first = clock.at
@@ -102,11 +102,11 @@ def test_the_lag_is_since_the_longest_waiting_was_settled(
     folding.fold_all()
     with store.database.reading() as run:
         assert waiting_for(run, "assess") == (2, first)
-    assert assessing.step(most=1) == 1
+    assert check_answers(store, guard, clock, most=1) == 1
     with store.database.reading() as run:
         assert waiting_for(run, "assess") == (1, clock.at)
-    assert assessing.step() == 1
-    assert assessing.step() == 0
+    assert check_answers(store, guard, clock) == 1
+    assert check_answers(store, guard, clock) == 0
     with store.database.reading() as run:
         assert waiting_for(run, "assess") == (0, None)
 
@@ -114,7 +114,7 @@ def test_the_lag_is_since_the_longest_waiting_was_settled(
 def test_what_is_judged_again_after_it_had_no_value_counts_once_more_and_then_no_more(
     store: MonitorStore,
 ) -> None:
-    examples = {"e": ScoredExample(10.0, None, 1.0)}
+    examples: dict[str, ScoredExample] = {"e": (10.0, None, 1.0)}
     given = []
     with store.database.transaction() as run:
         for value in (None, 1.0, None, 0.0):

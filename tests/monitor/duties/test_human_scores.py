@@ -15,7 +15,7 @@ from ragstone.core.database import Sql
 from ragstone.core.errors import InputError
 from ragstone.data import Example, as_record
 from ragstone.data.example import Context
-from ragstone.monitor.duties.human_scores import EVERY, LabelledAnswers, People, labelled_answers
+from ragstone.monitor.duties.human_scores import LabelledAnswers, labelled_answers, take_labels
 from ragstone.monitor.send_to_people import DRAWN, drawn_queues, labels_for, send_to_people
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.store.stored_examples import listed_by_ids
@@ -85,11 +85,9 @@ def test_labels_become_scores_with_the_probability_of_all_draws_so_far(
     judged: MonitorStore,
 ) -> None:
     clock = Clock()
-    people = People(judged, clock)
-    assert people.step() == 0
+    assert take_labels(judged, clock) == 0
     id = say(judged, 1, "yes")
-    clock.wait(EVERY)
-    assert people.step() == 1
+    assert take_labels(judged, clock) == 1
     ((at,),) = rows(judged, f"SELECT at FROM examples WHERE example = '{id}'")
     # Drawn to be judged, sent to people, and labelled before the other one: a half each.
     assert rows(judged, SAID) == [(id, METRIC, 1.0, 0.125, "people", at)]
@@ -97,17 +95,13 @@ def test_labels_become_scores_with_the_probability_of_all_draws_so_far(
 
 def test_what_is_said_later_is_taken_when_it_is_time_and_replaces(judged: MonitorStore) -> None:
     clock = Clock()
-    people = People(judged, clock)
     first = say(judged, 1, "yes")
-    assert people.step() == 1
+    assert take_labels(judged, clock) == 1
     second = say(judged, 2, "no")
-    assert people.step() == 0, "not yet"
-    clock.wait(EVERY)
-    assert people.step() == 2
+    assert take_labels(judged, clock) == 2
     found = {(row[0], row[2], row[3]) for row in rows(judged, SAID)}
     assert found == {(first, 1.0, 0.25), (second, 0.0, 0.25)}
-    clock.wait(EVERY)
-    assert people.step() == 0, "nothing was said since"
+    assert take_labels(judged, clock) == 0, "nothing was said since"
 
 
 def test_queues_in_which_nobody_said_anything_are_read_once(
@@ -121,19 +115,17 @@ def test_queues_in_which_nobody_said_anything_are_read_once(
 
     monkeypatch.setattr("ragstone.monitor.duties.human_scores.labelled_answers", reading)
     clock = Clock()
-    people = People(judged, clock)
     for _ in range(3):
-        assert people.step() == 0
-        clock.wait(EVERY)
-    assert read == [DRAWN]
+        assert take_labels(judged, clock) == 0
+        assert read == [DRAWN]
     say(judged, 1, "yes")
-    assert people.step() == 1
+    assert take_labels(judged, clock) == 1
 
 
 def test_metrics_that_people_do_not_settle_have_no_score_by_them(judged: MonitorStore) -> None:
     put(judged, [(0.0, 1.0)], metric="faithfulness")
     say(judged, 1, "yes")
-    People(judged, Clock()).step()
+    take_labels(judged, Clock())
     assert [row[1] for row in rows(judged, SAID)] == [METRIC]
 
 
@@ -141,7 +133,7 @@ def test_answers_that_are_gone_have_none(judged: MonitorStore) -> None:
     id = say(judged, 1, "yes")
     with judged.database.transaction() as run:
         run("DELETE FROM examples WHERE example = ?", id)
-    assert People(judged, Clock()).step() == 0
+    assert take_labels(judged, Clock()) == 0
     assert rows(judged, SAID) == []
 
 
@@ -152,16 +144,16 @@ def test_labels_of_answers_that_were_not_drawn_by_chance_do_not_count(store: Mon
     with labels_of(store) as labels:
         make_queue(labels, form, data_items([one], form.asked, None))
     say(store, 1, "yes")
-    assert People(store, Clock()).step() == 0
+    assert take_labels(store, Clock()) == 0
     assert rows(store, SAID) == []
 
 
 def test_without_a_queue_of_drawn_answers_there_is_nothing_to_do(store: MonitorStore) -> None:
-    assert People(store, Clock()).step() == 0
+    assert take_labels(store, Clock()) == 0
     put(store, [(0.0, 1.0)], metric=METRIC)
     with labels_of(store):
         pass
-    assert People(store, Clock()).step() == 0
+    assert take_labels(store, Clock()) == 0
 
 
 def test_what_is_asked_follows_from_the_metrics_that_are_judged() -> None:
@@ -191,17 +183,15 @@ def test_a_queue_that_lacks_a_question_is_followed_by_another(judged: MonitorSto
 def test_a_newer_queue_counts_once_it_has_as_many_labels(judged: MonitorStore) -> None:
     put(judged, [(60.0 * k, 0.0) for k in range(4)], metric="abstention")
     clock = Clock()
-    people = People(judged, clock)
     say(judged, 1, "yes")
-    people.step()
+    take_labels(judged, clock)
     assert {row[1] for row in rows(judged, SAID)} == {METRIC}
     with labels_of(judged) as labels, judged.database.reading() as run:
         send(labels, run, ["e2", "e3"], {"e2": 0.3, "e3": 0.3}, ["abstention"])
         Queue(labels, f"{DRAWN}-2").fill(
             "ann", 1, ItemAnswers({("answer", ""): {"response_type": "abstain"}})
         )
-    clock.wait(EVERY)
-    assert people.step() == 1
+    assert take_labels(judged, clock) == 1
     assert [row[1:4] for row in rows(judged, SAID)] == [("abstention", 1.0, 0.15)]
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from ragstone.models.chat import ChatFailure, ChatRequest
-from ragstone.monitor.duties.draw_answers import COST, Sampling
+from ragstone.monitor.duties.draw_answers import COST, draw_answers
 from ragstone.monitor.duties.fold_traces import Folding
 from ragstone.monitor.duties.judge_answers import FOLDER, Judging, judged_run
-from ragstone.monitor.duties.periodic_steps import GuardChecking
+from ragstone.monitor.duties.periodic_steps import check_answers, usual_guard
 from ragstone.monitor.settings.sections import JudgingSettings, SamplingSettings
 from ragstone.monitor.store.batches import (
     JudgingBatch,
@@ -50,9 +50,9 @@ STATES = "SELECT example, state, tries FROM draws ORDER BY example"
 def follow(store: MonitorStore, clock: Clock) -> None:
     """Everything up to the draw, of which all come out."""
     Folding(store, now=clock).fold_all()
-    while GuardChecking(store, now=clock).step():
+    while check_answers(store, usual_guard(), clock):
         pass
-    while Sampling(store, ALL, now=clock).step():
+    while draw_answers(store, ALL, JudgingSettings(), clock):
         pass
 
 
@@ -313,8 +313,8 @@ def test_without_metrics_nothing_is_drawn_or_judged_and_what_was_due_is_given_up
     assert {state for _, state, _ in rows(store, STATES)} == {"shed"}
     receive_answers(store, clock.at, range(3, 5))
     Folding(store, now=clock).fold_all()
-    GuardChecking(store, now=clock).step()
-    Sampling(store, ALL, nothing, clock).step()
+    check_answers(store, usual_guard(), clock)
+    draw_answers(store, ALL, nothing, clock)
     assert sorted(state for _, state, _ in rows(store, STATES)) == ["out"] * 2 + ["shed"] * 3
     assert Judging(store, nothing, clock).step() == 0
     assert rows(store, "SELECT count(*) FROM scores WHERE source = 'judge'") == [(0,)]

@@ -5,10 +5,9 @@ from dataclasses import dataclass, field
 import pytest
 
 from ragstone.monitor import exports
-from ragstone.monitor.duties.periodic_steps import WritingBack
-from ragstone.monitor.exports import NotTaken
+from ragstone.monitor.duties.periodic_steps import write_scores_back
+from ragstone.monitor.exports import NotTaken, begin_write_back
 from ragstone.monitor.settings import MonitorSettings, WriteBackSettings
-from ragstone.monitor.settings.sections import WriteBack
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.worker import MonitorWorker
 from tests.availability import import_or_skip
@@ -22,10 +21,10 @@ pb = import_or_skip("opentelemetry.proto.logs.v1.logs_pb2")
 class Sink:
     """Takes what is posted, while it is open."""
 
-    bodies: list[tuple[WriteBack, bytes]] = field(default_factory=list)
+    bodies: list[tuple[WriteBackSettings, bytes]] = field(default_factory=list)
     is_open: bool = True
 
-    def __call__(self, to: WriteBack, body: bytes) -> None:
+    def __call__(self, to: WriteBackSettings, body: bytes) -> None:
         if not self.is_open:
             raise NotTaken("closed")
         self.bodies.append((to, body))
@@ -38,21 +37,16 @@ def sink(monkeypatch: pytest.MonkeyPatch) -> Sink:
     return found
 
 
-def test_a_score_goes_back_with_the_mean_of_its_day(
-    store: MonitorStore, sink: Sink, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TRACING_KEY", "s3cret")
-    clock = [NOW]
-    settings = WriteBackSettings("http://localhost:4318/v1/logs", {"x-key": "TRACING_KEY"})
-    step = WritingBack(store, settings, lambda: clock[0]).step
+def test_a_score_goes_back_with_the_mean_of_its_day(store: MonitorStore, sink: Sink) -> None:
+    settings = WriteBackSettings("http://localhost:4318/v1/logs")
+    begin_write_back(store)
     for at, value in enumerate((1.0, 0.0, 1.0, 1.0)):
         put_example(store, f"e{at}", NOW - 3600 - at * 25_000)
         put_score(store, f"e{at}", "faithfulness", value, at=NOW - 3600 - at * 25_000)
     put_example(store, "old", NOW - 200_000)
     put_score(store, "old", "faithfulness", 0.0, at=NOW - 200_000)
-    assert step() == 5
-    ((to, body),) = sink.bodies
-    assert to.headers == {"x-key": "s3cret"}
+    assert write_scores_back(store, settings, lambda: NOW) == 5
+    ((_, body),) = sink.bodies
     record = pb.LogsData.FromString(body).resource_logs[0].scope_logs[0].log_records[0]
     told = {one.key: one.value for one in record.attributes}
     assert told["ragstone.window.mean"].double_value == 0.75
@@ -63,30 +57,6 @@ def test_a_score_goes_back_with_the_mean_of_its_day(
 def test_it_is_done_every_fifteen_seconds_and_again_where_it_was_refused(
     store: MonitorStore, sink: Sink
 ) -> None:
-    clock = [NOW]
-    step = WritingBack(store, WriteBackSettings("http://h/v1/logs"), lambda: clock[0]).step
-    put_example(store, "a", NOW)
-    put_score(store, "a", "m1", 1.0)
-    sink.is_open = False
-    with pytest.raises(NotTaken):
-        step()
-    sink.is_open = True
-    assert step() == 1
-    put_score(store, "a", "m2", 1.0)
-    clock[0] += 14.9
-    assert step() == 0
-    clock[0] += 0.1
-    assert step() == 1
-
-
-def test_nothing_goes_anywhere_unasked(store: MonitorStore, sink: Sink) -> None:
-    put_example(store, "a", NOW)
-    put_score(store, "a", "m1", 1.0)
-    assert WritingBack(store, None, lambda: NOW).step() == 0
-    assert sink.bodies == []
-
-
-def test_the_worker_sends_and_logs_what_a_receiver_refuses(store: MonitorStore, sink: Sink) -> None:
     clock = [NOW]
     settings = MonitorSettings(write_back=WriteBackSettings("http://h/v1/logs"))
     worker = MonitorWorker(store, settings, now=lambda: clock[0])
@@ -100,4 +70,15 @@ def test_the_worker_sends_and_logs_what_a_receiver_refuses(store: MonitorStore, 
     sink.is_open = True
     clock[0] += 2
     assert worker.send() == 1
-    assert len(sink.bodies) == 1
+    put_score(store, "a", "m2", 1.0)
+    clock[0] += 14.9
+    assert worker.send() == 0
+    clock[0] += 0.1
+    assert worker.send() == 1
+
+
+def test_nothing_goes_anywhere_unasked(store: MonitorStore, sink: Sink) -> None:
+    put_example(store, "a", NOW)
+    put_score(store, "a", "m1", 1.0)
+    assert MonitorWorker(store, now=lambda: NOW).send() == 0
+    assert sink.bodies == []

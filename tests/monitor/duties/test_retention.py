@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from ragstone.monitor.duties.erasure import GIGABYTE, Retention
+from ragstone.monitor.duties.erasure import GIGABYTE, drop_old_traces
 from ragstone.monitor.duties.fold_traces import Folding
 from ragstone.monitor.settings.sections import RetentionSettings
 from ragstone.monitor.store.incoming import insert_malformed, last_malformed
@@ -25,11 +25,11 @@ def test_what_is_too_old_goes_with_all_that_hangs_on_it(store: MonitorStore) -> 
     clock.wait(20 * DAY)
     receive_answers(store, clock.at, range(3, 5))
     Folding(store, now=clock).fold_all()
-    retention = Retention(store, RetentionSettings(days=30), clock)
-    assert retention.step() == 0
+    settings = RetentionSettings(days=30)
+    assert drop_old_traces(store, settings, clock) == 0
     clock.wait(11 * DAY)
-    assert retention.step() == 3
-    assert retention.step() == 0
+    assert drop_old_traces(store, settings, clock) == 3
+    assert drop_old_traces(store, settings, clock) == 0
     assert [rows(store, f"SELECT count(*) FROM {one}")[0][0]
             for one in ("received", "traces", "examples", "to_do")] == [2, 2, 2, 2]  # fmt: skip
     with store.database.reading() as run:
@@ -53,15 +53,12 @@ def test_what_is_too_much_goes_the_oldest_first(store: MonitorStore) -> None:
 
     small = replace(store, database=Sized())  # type: ignore[arg-type]
     settings = RetentionSettings(days=365, gigabytes=size / GIGABYTE * 0.8)
-    retention = Retention(small, settings, clock)
-    while retention.step():
+    while drop_old_traces(small, settings, clock):
         pass
     ((left, first),) = rows(store, "SELECT count(*), min(first_at) FROM traces")
     assert left == 28, "a tenth below what may be kept: 1 - .9 · .8 of them went"
     assert first == clock.at - 28
     # A server gives nothing back: only what grows beyond counts again.
-    clock.wait(100)
-    assert retention.step() == 0
+    assert drop_old_traces(small, settings, clock) == 0
     sizes.append(int(size * 1.02))
-    clock.wait(100)
-    assert retention.step() > 0
+    assert drop_old_traces(small, settings, clock) > 0

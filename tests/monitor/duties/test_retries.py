@@ -32,7 +32,7 @@ def test_the_pauses_double_up_to_a_minute_and_begin_anew_after_a_success(
     with store.database.reading() as run:
         lines = last_lines(run)
     assert len(lines) == 9
-    assert not any("somebody" in line.text for line in lines)
+    assert not any("somebody" in text for _, _, text in lines)
 
 
 def test_a_clock_that_is_set_back_prolongs_no_pause(store: MonitorStore) -> None:
@@ -47,3 +47,15 @@ def test_a_clock_that_is_set_back_prolongs_no_pause(store: MonitorStore) -> None
         clock.wait(jump)
         one.step()
     assert len(calls) == 3
+
+
+def test_a_duty_rests_once_it_did_less_than_a_page(store: MonitorStore) -> None:
+    clock, counts = Clock(), iter((5, 4, 3, 2))
+    duty = Retried("Summing", lambda: next(counts), store, clock, rest=10.0, page=5)
+    assert [duty.step() for _ in range(3)] == [5, 4, 0]
+    clock.wait(9.9)
+    assert duty.step() == 0
+    clock.wait(0.1)
+    assert duty.step() == 3
+    clock.wait(-3_600)
+    assert duty.step() == 2, "a clock that is set back prolongs no rest"

@@ -2,10 +2,10 @@
 
 import pytest
 
-from ragstone.monitor.duties.draw_answers import Sampling
+from ragstone.monitor.duties.draw_answers import draw_answers
 from ragstone.monitor.duties.fold_traces import Folding
 from ragstone.monitor.duties.judge_answers import Judging
-from ragstone.monitor.duties.periodic_steps import GuardChecking
+from ragstone.monitor.duties.periodic_steps import check_answers, usual_guard
 from ragstone.monitor.duties.worker_status import monitor_status
 from ragstone.monitor.settings.sections import JudgingSettings, SamplingSettings
 from ragstone.monitor.store.rows import HEARTBEAT, count, keep
@@ -43,8 +43,8 @@ def test_everything_is_told_as_it_goes_on(store: MonitorStore) -> None:
     assert second.usual_gap == pytest.approx(20)
     assert second.content == {"there": 1.0, "ids_only": 0.0, "none": 0.0}
 
-    GuardChecking(store, now=clock).step()
-    Sampling(store, SamplingSettings(1.0), now=clock).step()
+    check_answers(store, usual_guard(), clock)
+    draw_answers(store, SamplingSettings(1.0), JudgingSettings(), clock)
     with store.database.reading() as run:
         third = monitor_status(run, clock.at)
     assert (third.assessed, third.due, third.due_last_hour, third.waiting_to_be_judged) == (

@@ -11,7 +11,7 @@ from typing import Any
 from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 
 from ragstone.monitor.intake.group_commit import IntakeSettings
-from ragstone.monitor.intake.intake_app import IntakeApp, make_intake
+from ragstone.monitor.intake.intake_app import IntakeApp
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.web.server import BoundedConnection
 from tests.serving import served
@@ -73,10 +73,11 @@ def serving(app: Any) -> Iterator[Sender]:
 
 @contextmanager
 def running(
-    store: MonitorStore, settings: IntakeSettings | None = None
+    store: MonitorStore,
+    settings: IntakeSettings = IntakeSettings(),  # noqa: B008
 ) -> Iterator[tuple[Sender, IntakeApp]]:
     """An intake over a store, until it has written all."""
-    app = make_intake(store, settings)
+    app = IntakeApp(store, settings)
     try:
         with serving(app) as sender:
             yield sender, app

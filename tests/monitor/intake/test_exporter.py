@@ -17,7 +17,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExportResult
 from requests import PreparedRequest, Response, Session
 
 from ragstone.monitor.intake.group_commit import IntakeSettings
-from ragstone.monitor.intake.intake_app import make_intake
+from ragstone.monitor.intake.intake_app import IntakeApp
 from ragstone.monitor.intake.send_tokens import SendTokens
 from ragstone.monitor.store.rows import counted
 from ragstone.monitor.store.store import MonitorStore
@@ -149,7 +149,7 @@ def test_the_exporter_sends_again_what_could_not_be_taken(store: MonitorStore, s
         await app(scope, receive, sent)
 
     full = IntakeSettings(waiting=0 if status == 429 else 10)
-    app = make_intake(MonitorStore(held, store.folder, store.place), full)
+    app = IntakeApp(MonitorStore(held, store.folder, store.place), full)
     held.fails = status == 503
     held.go.set()
     with serving(watched) as sender:
@@ -157,7 +157,7 @@ def test_the_exporter_sends_again_what_could_not_be_taken(store: MonitorStore, s
 
         def make_room() -> None:
             held.fails = False
-            app._room._most = 10
+            app.room._most = 10
 
         Timer(0.5, make_room).start()
         sent = emit(exports, 5)

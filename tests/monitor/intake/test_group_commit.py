@@ -10,7 +10,7 @@ from ragstone.core.errors import StoreAway
 from ragstone.monitor.intake.group_commit import AcceptedBody, GroupCommit
 from ragstone.monitor.store.rows import counted, last_lines, remembered
 from ragstone.monitor.store.store import MonitorStore, open_store
-from ragstone.monitor.traces.spans import Malformed, TracePart
+from ragstone.monitor.traces.spans import TracePart
 from tests.monitor.intake.held import Held
 from tests.monitor.intake.running import PROTOBUF, Answer, kept, running, traces
 
@@ -41,7 +41,7 @@ def test_what_is_remembered_and_kept_aside_is_in_the_same_transaction(store: Mon
     writer = GroupCommit(store, now=lambda: 60.0)
     one = AcceptedBody(
         [TracePart("t", "example", b"x", 1)],
-        [Malformed("body_not_json", b"y")],
+        [("body_not_json", b"y")],
         {"received": 2},
         {"position": {"offset": 7}},
     )
@@ -86,7 +86,7 @@ def test_what_is_said_is_in_the_log_and_nobody_waits_for_it(store: MonitorStore)
     held.go.set()
     writer.close()
     with store.database.reading() as run:
-        assert [(line.level, line.text) for line in last_lines(run)] == [("warning", "odd")]
+        assert [(level, text) for _, level, text in last_lines(run)] == [("warning", "odd")]
 
 
 def test_nothing_is_taken_after_the_end(store: MonitorStore) -> None:
@@ -118,7 +118,7 @@ def test_a_full_disk_is_answered_503_and_all_is_well_when_there_is_room(tmp_path
     assert len(kept(store)) == 200
     with store.database.reading() as run:
         assert counted(run, 0)["refused"] == 3
-        said = [line.text for line in last_lines(run)]
+        said = [text for _, _, text in last_lines(run)]
     assert "can be written to again" in said[0]
     assert "the disk is full" in said[-1]
     store.close()

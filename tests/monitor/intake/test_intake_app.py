@@ -11,9 +11,9 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
 
 from ragstone.monitor.intake.group_commit import IntakeSettings
-from ragstone.monitor.intake.http_request import MEMBERS, NotPacked, TooLarge, unpacked
-from ragstone.monitor.intake.intake_app import make_intake
-from ragstone.monitor.intake.otlp_http import IntakeFigures, exposition
+from ragstone.monitor.intake.http_request import MEMBERS, Refused, TooLarge, unpacked
+from ragstone.monitor.intake.intake_app import IntakeApp
+from ragstone.monitor.intake.otlp_http import exposition
 from ragstone.monitor.intake.send_tokens import SendTokens
 from ragstone.monitor.store.incoming import insert_malformed, last_malformed
 from ragstone.monitor.store.rows import ASSESS, DEAD, HEARTBEAT, SILENT, count, counted, keep, to_do
@@ -131,7 +131,7 @@ def test_malformed_spans_are_counted_kept_aside_and_told(store: MonitorStore) ->
     assert said.error_message == "1 × the trace's id is not 16 bytes, or all of them are zero"
     assert plain.json["partialSuccess"]["rejectedSpans"] == "1"
     with store.database.reading() as run:
-        assert [one.why for one in last_malformed(run)] == ["bad_trace_id"] * 2
+        assert [why for _, why, _ in last_malformed(run)] == ["bad_trace_id"] * 2
         assert counted(run, 0)["malformed"] == 2
 
 
@@ -294,7 +294,7 @@ def figures(text: str) -> dict[str, float]:
 def test_figures_without_a_store_are_those_of_the_process(store: MonitorStore) -> None:
     held = Held(store)
     held.reading = held.away
-    app = make_intake(MonitorStore(held, store.folder, store.place))
+    app = IntakeApp(MonitorStore(held, store.folder, store.place))
     held.go.set()
     with serving(app) as sender:
         answer = sender.get("/metrics")
@@ -333,7 +333,7 @@ def test_bodies_that_are_slow_to_unpack_are_not(encoding: str) -> None:
         bodies = [zlib.compress(bytes(30 * 10**6)) + bytes(16 * 10**6), stored * 3_000_000]
     began = time.process_time()
     for body in bodies:
-        with suppress(NotPacked):
+        with suppress(Refused):
             unpacked(body, encoding, 32 * 10**6)
     assert time.process_time() - began < 1
 
@@ -350,7 +350,7 @@ def test_only_the_last_thousand_of_what_was_put_aside_are_kept(store: MonitorSto
         insert_malformed(run, 1.0, [("older", b"x")] * 3)
         insert_malformed(run, 2.0, faults)
         found = last_malformed(run, 2_000)
-        assert [one.why for one in found] == [why for why, _ in faults[:4:-1]]
+        assert [why for _, why, _ in found] == [why for why, _ in faults[:4:-1]]
         insert_malformed(run, 3.0, [("newer", b"x")])
         assert len(last_malformed(run, 2_000)) == 1_000
 
@@ -363,7 +363,7 @@ def test_alarms_that_are_over_do_not_fire(store: MonitorStore) -> None:
                 "facts) VALUES ('r', '', 'worse', ?, 1, 1, ?, '{}')",
                 state, at,
             )  # fmt: skip
-    nothing = IntakeFigures({}, {}, 0, 0, is_writable=True)
-    found = figures(exposition(nothing, store.database, 10.0))
+    found = figures(exposition(store.database, 10.0, taken={}, replies={}, waiting=0,
+                               waiting_bytes=0, is_writable=True))  # fmt: skip
     assert found["alarms_firing"] == found['alarms_firing_by_kind{kind="worse"}'] == 1
     assert found['last_hour{what="judged"}'] == found['last_hour{what="due"}'] == 0

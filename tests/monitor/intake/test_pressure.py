@@ -11,7 +11,7 @@ import pytest
 
 from ragstone.monitor.intake.group_commit import IntakeSettings
 from ragstone.monitor.intake.http_request import WaitingRoom
-from ragstone.monitor.intake.intake_app import make_intake
+from ragstone.monitor.intake.intake_app import IntakeApp
 from ragstone.monitor.store.store import MonitorStore
 from tests.monitor.intake.held import Held
 from tests.monitor.intake.running import PROTOBUF, Answer, Sender, kept, running, serving, traces
@@ -31,7 +31,7 @@ LONGEST = 60.0
 
 def test_a_full_queue_is_answered_429_and_what_waits_is_kept(store: MonitorStore) -> None:
     held = Held(store)
-    app = make_intake(MonitorStore(held, store.folder, store.place), IntakeSettings(waiting=3))
+    app = IntakeApp(MonitorStore(held, store.folder, store.place), IntakeSettings(waiting=3))
     answers: list[Answer] = []
 
     def post(number: int) -> None:
@@ -42,7 +42,7 @@ def test_a_full_queue_is_answered_429_and_what_waits_is_kept(store: MonitorStore
         senders = [threading.Thread(target=post, args=(number,)) for number in range(3)]
         for one in senders:
             one.start()
-        until(lambda: app.figures.waiting == 3)
+        until(lambda: app.room.requests == 3)
         full = sender.post("/v1/traces", traces(9, 1).SerializeToString(), PROTOBUF)
         ready = sender.get("/ready")
         held.go.set()
@@ -62,7 +62,7 @@ def test_more_bytes_than_may_wait_are_answered_429(store: MonitorStore) -> None:
         large = traces(0, 1, "x" * 10_000).SerializeToString()
         assert sender.post("/v1/traces", large, PROTOBUF).status == 429
         assert sender.post("/v1/traces", traces(0, 1).SerializeToString(), PROTOBUF).status == 200
-        assert (app.figures.waiting, app.figures.waiting_bytes) == (0, 0)
+        assert (app.room.requests, app.room.bytes) == (0, 0)
 
 
 def test_a_waiting_room_counts_what_is_in_it() -> None:
@@ -71,12 +71,11 @@ def test_a_waiting_room_counts_what_is_in_it() -> None:
     assert one is not None
     assert two is not None
     assert room.enter() is None
-    assert one.grow(60)
-    assert not two.grow(60)
-    assert one.grow(-20)
-    assert two.grow(60)
-    one.leave()
-    assert (room.requests, room.bytes) == (1, 60)
+    assert room.grow(one, 60)
+    assert not room.grow(two, 60)
+    assert room.grow(two, 40)
+    room.leave(one)
+    assert (room.requests, room.bytes) == (1, 40)
     assert room.enter() is not None
 
 
@@ -95,9 +94,9 @@ def test_a_sender_that_goes_away_leaves_its_place(store: MonitorStore) -> None:
     with running(store) as (sender, app):
         with closing(connected(sender)) as gone:
             gone.sendall(head(100) + b"{")
-            until(lambda: app.figures.waiting == 1)
-        until(lambda: app.figures.waiting == 0)
-        assert app.figures.waiting_bytes == 0
+            until(lambda: app.room.requests == 1)
+        until(lambda: app.room.requests == 0)
+        assert app.room.bytes == 0
 
 
 @pytest.fixture(scope="module")

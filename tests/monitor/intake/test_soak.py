@@ -64,7 +64,7 @@ def test_all_that_is_sent_for_a_while_is_kept_and_folded(tmp_path: Path) -> None
     with closing(open_store(store, folder=Path(store)).database) as database:
         there = _traces(database, "received")
         with database.reading() as run:
-            faults = [one.text for one in last_lines(run, 1_000) if one.level == "error"]
+            faults = [text for _, level, text in last_lines(run, 1_000) if level == "error"]
             malformed = counted(run, 0).get("malformed")
     assert (status, faults, malformed) == (0, [], None)
     assert there >= sent

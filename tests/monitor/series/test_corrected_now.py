@@ -2,8 +2,9 @@
 
 import pytest
 
-from ragstone.monitor.series.metric_over_time import Facet, read_window
+from ragstone.monitor.series.metric_over_time import read_window
 from ragstone.monitor.series.overview import CorrectedNow, corrected_now
+from ragstone.monitor.store.rows import Facet
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.stats.correction.corrected import two_phase_mean
 from ragstone.stats.monitoring.windows import WeightedSums, window_sequences
@@ -54,10 +55,10 @@ def test_only_labels_of_the_time_and_slice_count(store: MonitorStore) -> None:
     labelled(store)
     put(store, [(UNTIL + 60, 1.0)], first=90)
     put(store, [(UNTIL + 60, 1.0)], source="people", first=90)
-    found = corrected(store, Facet("version", "v1"))
+    found = corrected(store, ("version", "v1"))
     assert found is not None
     assert found.corrected.n == 20
-    assert corrected(store, Facet("version", "v2")) is None
+    assert corrected(store, ("version", "v2")) is None
 
 
 def test_answers_that_were_labelled_and_not_judged_correct_nothing(store: MonitorStore) -> None:

@@ -34,8 +34,8 @@ def test_the_log_has_a_line_for_what_was_said_the_newest_first(store: MonitorSto
         log(run, 2.0, "error", "broken\nand so on")
     with store.database.reading() as run:
         lines = last_lines(run)
-    assert [(line.at, line.level) for line in lines] == [(2.0, "error"), (1.0, "info")]
-    assert "\n" not in lines[0].text
+    assert [(at, level) for at, level, _ in lines] == [(2.0, "error"), (1.0, "info")]
+    assert "\n" not in lines[0][2]
 
 
 def test_bytes_and_any_text_come_back(store: MonitorStore) -> None:

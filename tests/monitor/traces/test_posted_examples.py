@@ -20,7 +20,6 @@ from ragstone.monitor.traces import (
     read_examples,
     read_traces,
 )
-from ragstone.monitor.traces.spans import TooManyInBody
 
 NOW = 1_790_000_000.0
 ONE = {"question": "How deep?", "answer": "254 m.", "contexts": ["It is 254 m deep."]}
@@ -127,9 +126,9 @@ def test_records_of_other_tools_are_read_as_everywhere() -> None:
 def test_a_faulty_example_is_put_aside_with_its_field(given: Any, field: str) -> None:
     read = body(ONE, given, {**ONE, "id": "b"})
     (aside,) = read.malformed
-    assert aside.why.startswith("faulty_example?")
-    assert (f"field={field}&" in aside.why) == bool(field)
-    assert json.loads(aside.body) == given
+    assert aside[0].startswith("faulty_example?")
+    assert (f"field={field}&" in aside[0]) == bool(field)
+    assert json.loads(aside[1]) == given
     assert read.spans == 2
 
 
@@ -142,14 +141,14 @@ def test_a_faulty_example_is_put_aside_with_its_field(given: Any, field: str) ->
 )
 def test_a_number_out_of_bounds_is_put_aside_with_the_bounds(given: Any, bounds: str) -> None:
     (aside,) = body({**ONE, **given}, ONE).malformed
-    assert bounds in worded(aside.why)
+    assert bounds in worded(aside[0])
 
 
 def test_a_line_that_is_no_json_is_put_aside() -> None:
     text = json.dumps(ONE) + "\n{half\n" + json.dumps({**ONE, "id": "b"}) + '\n"text"\n'
     read = read_examples(text.encode(), now=NOW)
     assert read.spans == 2
-    assert [(one.why, one.body) for one in read.malformed] == [
+    assert list(read.malformed) == [
         ("body_not_json", b"{half"), ("body_not_json", b"text"),
     ]  # fmt: skip
 
@@ -164,7 +163,7 @@ def test_limits_hold_for_examples_too() -> None:
     limits = SpanLimits(attribute_length=5, span_length=200)
     given = [{"answer": "a" * 20}, {"answer": "a" * 300}, {"answer": "b", "contexts": ["b" * 300]}]
     read = read_examples(json.dumps(given).encode(), limits=limits)
-    assert [one.why for one in read.malformed] == ["span_too_long"] * 2
+    assert [why for why, _ in read.malformed] == ["span_too_long"] * 2
     assert fold(read.parts).examples[0].example.answer == "aaaaa… [cut]"
 
 
@@ -185,7 +184,7 @@ def test_a_body_with_too_much_in_it_is_refused_as_a_whole(given: Any, limits: Sp
     for text in (listed, lines):
         if isinstance(given[0], dict):
             assert read_examples(text).spans == len(given)
-            with pytest.raises(TooManyInBody, match="Send smaller batches"):
+            with pytest.raises(UnreadableBody, match="Send smaller batches"):
                 read_examples(text, limits=limits)
 
 
@@ -199,10 +198,10 @@ def test_the_reason_of_a_faulty_example_keeps_no_secret() -> None:
     body = json.dumps({"question": "q", "contexts": "ann@example.org", "history": 7, "answer": 5})
     read = read_examples(body.encode(), redaction=Redaction(), limits=SpanLimits(), now=0.0)
     (aside,) = read.malformed
-    assert aside.why.startswith("faulty_example?")
+    assert aside[0].startswith("faulty_example?")
     body = json.dumps({"question": "q", "answer": "a", "contexts": [{"id": ["ann@example.org"]}]})
     read = read_examples(body.encode(), redaction=Redaction(), limits=SpanLimits(), now=0.0)
-    assert [one for one in read.malformed if "ann" in one.why or b"ann" in one.body] == []
+    assert [one for one in read.malformed if "ann" in one[0] or b"ann" in one[1]] == []
     assert len(read.malformed) == 1
 
 

@@ -20,9 +20,8 @@ from ragstone.cli.app import app
 from ragstone.monitor.duties.fold_traces import Folding
 from ragstone.monitor.send_to_people import DRAWN, PICKED
 from ragstone.monitor.series.baselines import AlarmBar
-from ragstone.monitor.series.metric_over_time import Facet
 from ragstone.monitor.settings import DEFAULTS, AlarmRule, BaselineSettings, MonitorSettings
-from ragstone.monitor.store.rows import HEARTBEAT, count, keep
+from ragstone.monitor.store.rows import HEARTBEAT, Facet, count, keep
 from ragstone.monitor.store.store import MonitorStore, open_store
 from ragstone.monitor.store.stored_alarms import silenced_until
 from ragstone.web.parts.conversation_tables import conversation_facts
@@ -522,7 +521,7 @@ def test_the_page_of_rules_does_not_wait_until_the_baseline_run_is_read(
         opened.wait(5)
         return AlarmBar(0.77)
 
-    monkeypatch.setattr("ragstone.monitor.series.baselines._bar_of_run", slow)
+    monkeypatch.setattr("ragstone.web.monitor_pages.rules_page.bar_of_run", slow)
     monkeypatch.setattr("ragstone.web.monitor_pages.rules_page.PATIENCE", 0)
     rule = AlarmRule("faith", "faithfulness", margin=0.05)
     settings = MonitorSettings(rules=(rule,), baseline=BaselineSettings(tmp_path / "run"))

@@ -17,7 +17,6 @@ from ragstone.core.database import Sql
 from ragstone.core.messages import reason
 from ragstone.monitor.settings import AlarmRule
 from ragstone.monitor.store.watched_scores import (
-    JudgedWindow,
     KeptDetector,
     WatchedScore,
     drop_detectors,
@@ -67,15 +66,6 @@ class Recovery:
 
 
 @dataclass(frozen=True, slots=True)
-class BegunAnew:
-    """A detector forgot what it had seen; ``why`` is a reason."""
-
-    rule: str
-    slice: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
 class DetectorStanding:
     """The state of a detector."""
 
@@ -90,11 +80,12 @@ class Detection:
     """Falls and recoveries that the detectors found in the scores that came.
 
     Attributes:
+        anew: Rules and slices whose detectors forgot what they had seen, each with the reason.
         outdated: Bars of first answers that another judge had judged, with the last such score.
     """
 
     found: tuple[Fall | Recovery, ...]
-    anew: tuple[BegunAnew, ...]
+    anew: tuple[tuple[str, str, str], ...]
     standings: tuple[DetectorStanding, ...]
     more: bool
     outdated: tuple[tuple[WatchedSlice, int], ...] = ()
@@ -114,8 +105,9 @@ def detect(
     """
     detectors = kept_detectors(run)
     lasts = {unit: last_watched(run, unit) for unit in {watched.rule.of for watched in watching}}
-    changes, anew, standings = list[Fall | Recovery](), list[BegunAnew](), list[DetectorStanding]()
-    changed, more, room = list[KeptDetector](), False, MOST_SCORES
+    changes, anew = list[Fall | Recovery](), list[tuple[str, str, str]]()
+    standings, changed = list[DetectorStanding](), list[KeptDetector]()
+    more, room = False, MOST_SCORES
     outdated = list[tuple[WatchedSlice, int]]()
     for watched in watching:
         before = detectors.pop((watched.rule.name, watched.slice), None)
@@ -127,7 +119,7 @@ def detect(
         if before is not None and before.identity == watched.identity:
             memory = _Memory.read(before.state)
         elif before is not None:
-            anew.append(BegunAnew(watched.rule.name, watched.slice, reason("rule_changed")))
+            anew.append((watched.rule.name, watched.slice, reason("rule_changed")))
             through = last
         if through < last:
             looked = through
@@ -141,7 +133,7 @@ def detect(
             for new_judge, own_scores, after in _by_judge(memory, scores):
                 if judge is not None and new_judge != judge:
                     why = reason("judge_changed", before=judge, after=new_judge)
-                    anew.append(BegunAnew(watched.rule.name, watched.slice, why))
+                    anew.append((watched.rule.name, watched.slice, why))
                     memory.begin_anew(watched)
                 judge = new_judge
                 fires = here or (watched.rule.name, watched.slice) in firing
@@ -162,7 +154,7 @@ def detect(
         falling, has_fallen = memory.falling, memory.recovering is not None
         evidence = sum(falling.evidence) / watched.limit
         standings.append(DetectorStanding(watched, falling.looks, evidence, has_fallen))
-    anew += [BegunAnew(rule, slice, reason("rule_gone")) for rule, slice in detectors]
+    anew += [(rule, slice, reason("rule_gone")) for rule, slice in detectors]
     learning = [(watched.rule.name, watched.slice) for watched, _ in outdated]
     drop_detectors(run, [*detectors, *learning])
     keep_detectors(run, changed)
@@ -249,9 +241,9 @@ def _look(
                 numbers=numbers[here],
             )  # fmt: skip
             if better:
-                window = _judged_window(run, watched, better[0].since, better[0].number)
+                *_, since = _judged_window(run, watched, better[0].since, better[0].number)
                 at = scores[int(np.searchsorted(numbers, better[0].number))].at
-                changes.append(Recovery(watched, better[0].number, at, window.begun))
+                changes.append(Recovery(watched, better[0].number, at, since))
                 memory.recovering = None
         if fall is not None:
             again = memory.recovering is not None
@@ -273,8 +265,8 @@ def _fall(
     scores = [item for item in looked if item.judge == judge]
     fallen = fall_place(_shares(rule, scores), [score.probability for score in scores])
     between = scores[max(fallen.first - 1, 0)].at, scores[fallen.last].at
-    window = _judged_window(run, watched, scores[fallen.best].number, fall.number)
-    return Fall(watched, fall.number, at, window.begun, between, window.n, window.mean, again)
+    n, mean, since = _judged_window(run, watched, scores[fallen.best].number, fall.number)
+    return Fall(watched, fall.number, at, since, between, n, mean, again)
 
 
 def _shares(rule: AlarmRule, scores: Sequence[WatchedScore]) -> Floats:
@@ -284,6 +276,8 @@ def _shares(rule: AlarmRule, scores: Sequence[WatchedScore]) -> Floats:
     )  # fmt: skip
 
 
-def _judged_window(run: Sql, watched: WatchedSlice, first: int, last: int) -> JudgedWindow:
+def _judged_window(
+    run: Sql, watched: WatchedSlice, first: int, last: int
+) -> tuple[int, float, float]:
     rule = watched.rule
     return judged_window(run, rule.metric, watched.facet, first, last, rule.of)

@@ -56,33 +56,25 @@ LONGEST_VALUE = 200
 
 
 @dataclass(frozen=True, slots=True)
-class LearningSlice:
-    """A rule that waits for the first answers of a slice, from which it counts its margin."""
-
-    rule: AlarmRule
-    slice: str
-    answers: int
-    wanted: int
-
-
-@dataclass(frozen=True, slots=True)
 class SlicesAtWork:
     """All slices of all rules.
 
     Attributes:
+        learning: Rules and slices that wait for the first answers, from which the margin is
+            counted: with how many came, and how many are wanted.
         overfull: The names of rules with more slices than are watched.
         broken: The names of rules that cannot be watched, each with why.
     """
 
     watched: tuple[WatchedSlice, ...]
-    learning: tuple[LearningSlice, ...]
+    learning: tuple[tuple[str, str, int, int], ...]
     overfull: tuple[str, ...]
     broken: tuple[tuple[str, str], ...] = ()
 
 
 def slices_at_work(run: Sql, settings: MonitorSettings) -> SlicesAtWork:
     """Return the slices at work, with those that came since the last call; within a transaction."""
-    at_work_all, learning = list[WatchedSlice](), list[LearningSlice]()
+    at_work, learning = list[WatchedSlice](), list[tuple[str, str, int, int]]()
     overfull, broken = list[str](), list[tuple[str, str]]()
     names, names_before = [rule.name for rule in settings.rules], remembered(run, RULES, [])
     for name in set(names_before) - set(names):
@@ -94,15 +86,15 @@ def slices_at_work(run: Sql, settings: MonitorSettings) -> SlicesAtWork:
         if known["overfull"]:
             overfull.append(rule.name)
         try:
-            at_work = [_at_work(run, settings, rule, slice, known) for slice in known["slices"]]
+            slices = [_at_work(run, settings, rule, slice, known) for slice in known["slices"]]
         except InputError as error:
             broken.append((rule.name, str(error)))
             # Its detectors know nothing then: it begins with what comes once it is well.
             drop(run, f"rule {rule.name}")
             continue
-        at_work_all += [slice for slice in at_work if isinstance(slice, WatchedSlice)]
-        learning += [slice for slice in at_work if isinstance(slice, LearningSlice)]
-    return SlicesAtWork(tuple(at_work_all), tuple(learning), tuple(overfull), tuple(broken))
+        at_work += [slice for slice in slices if isinstance(slice, WatchedSlice)]
+        learning += [slice for slice in slices if isinstance(slice, tuple)]
+    return SlicesAtWork(tuple(at_work), tuple(learning), tuple(overfull), tuple(broken))
 
 
 def learn_again(run: Sql, outdated: Sequence[tuple[WatchedSlice, int]]) -> None:
@@ -137,16 +129,18 @@ def _known(run: Sql, rule: AlarmRule) -> dict[str, Any]:
 
 def _at_work(
     run: Sql, settings: MonitorSettings, rule: AlarmRule, slice: str, known: Mapping[str, Any]
-) -> WatchedSlice | LearningSlice:
+) -> WatchedSlice | tuple[str, str, int, int]:
+    """Return a rule on a slice, or how many of the first answers came that it waits for."""
     slices, begun, judge = known["slices"], known["begun"], None
     if rule.bar is not None:
         bar = AlarmBar(rule.bar)
     elif settings.baseline.run is not None:
         bar = bar_of_run(rule, settings.baseline, slice)
     else:
-        settled = _first_answers(run, rule, slice, settings.baseline.answers)
-        if isinstance(settled, LearningSlice):
-            return settled
+        wanted = settings.baseline.answers
+        settled = _first_answers(run, rule, slice, wanted)
+        if isinstance(settled, int):
+            return rule.name, slice, settled, wanted
         bar, last, judge = settled
         begun = max(begun, last)
     return watched(
@@ -157,14 +151,14 @@ def _at_work(
 
 def _first_answers(
     run: Sql, rule: AlarmRule, slice: str, answers: int
-) -> tuple[AlarmBar, int, str] | LearningSlice:
+) -> tuple[AlarmBar, int, str] | int:
     learnt = learnt_bar(run, rule, slice, answers)
     if learnt is not None:
         return learnt
     after = (remembered(run, learnt_name(rule, slice)) or {}).get("after", 0)
     scores = watched_scores(run, rule.metric, facet_of(slice), after, answers, rule.of)
     if len(scores) < answers:
-        return LearningSlice(rule, slice, len(scores), answers)
+        return len(scores)
     bar = bar_of_first(rule, scores)
     of = learnt_of(rule, answers)
     last, judge = scores[-1].number, scores[-1].judge
@@ -214,11 +208,7 @@ def end(
 
 
 def resolve_alarm(store: MonitorStore, number: int, person: str, now: float) -> RaisedAlarm:
-    """Call an alarm over by hand. The rule goes on watching; another fall is another alarm.
-
-    Raises:
-        InputError: There is no such alarm.
-    """
+    """Call an alarm over by hand. The rule goes on watching; another fall is another alarm."""
     with store.database.transaction() as run:
         alarm = raised_alarm(run, number)
         if alarm is None:
@@ -229,11 +219,7 @@ def resolve_alarm(store: MonitorStore, number: int, person: str, now: float) -> 
 
 
 def silence_rule(store: MonitorStore, rule: str, until: float, person: str) -> None:
-    """Notify nobody of a rule until then; a time that is past ends a silence.
-
-    Raises:
-        UnknownName: No rule is called that.
-    """
+    """Notify nobody of a rule until then; a time that is past ends a silence."""
     with store.database.transaction() as run:
         known = [*remembered(run, RULES, []), *OWN_RULES]
         if rule not in known and not any_alarm_of(run, rule):

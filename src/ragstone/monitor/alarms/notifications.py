@@ -137,11 +137,7 @@ class NotificationText:
 
 
 def notify_stdout(message: NotificationText, out: TextIO | None = None) -> None:
-    """Print it.
-
-    Raises:
-        UndeliveredNotification: Nobody reads it any more.
-    """
+    """Print it."""
     try:
         print(message.text, file=out or sys.stdout, flush=True)
     except (OSError, ValueError) as error:
@@ -149,11 +145,7 @@ def notify_stdout(message: NotificationText, out: TextIO | None = None) -> None:
 
 
 def notify_file(channel: FileChannel, message: NotificationText) -> None:
-    """Add a line, which is on disk when this returns.
-
-    Raises:
-        UndeliveredNotification: It could not be written.
-    """
+    """Add a line, which is on disk when this returns."""
     line = json.dumps(message.to_dict()).encode() + b"\n"
     try:
         with channel.file.open("a+b", buffering=0) as file:
@@ -178,12 +170,7 @@ def notify_by_email(
     now: float,
     trusted: ssl.SSLContext | None = None,
 ) -> None:
-    """Send a message.
-
-    Raises:
-        UndeliveredNotification: It was not taken.
-        InputError: An environment variable is not set.
-    """
+    """Send a message."""
     password = secret(channel.password_from) if channel.password_from else ""
     try:
         with _server(channel, trusted) as server:
@@ -234,12 +221,7 @@ MESSAGE_ID = "Ragstone-Message"
 
 
 def notify_webhook(channel: WebhookChannel, message: NotificationText, now: float) -> None:
-    """Send a message.
-
-    Raises:
-        UndeliveredNotification: It was not taken. No secret address or header is in the message.
-        InputError: An environment variable is not set.
-    """
+    """Send a message. What is raised has no secret address or header in it."""
     url = secret(channel.url_from) if channel.url_from else channel.url
     body = json.dumps(message.to_dict()).encode()
     headers = {name: secret(variable) for name, variable in channel.headers_from.items()}
@@ -304,9 +286,6 @@ def notify_soon(
 
     Args:
         from_server: Whether this is the server, of whose output alone anybody sees something.
-
-    Raises:
-        StoreAway: The store cannot be used at present.
     """
     channels = {
         channel.name: channel
@@ -343,11 +322,7 @@ def wait_until_notified(store: MonitorStore, seconds: float) -> None:
 def notify_next(
     store: MonitorStore, settings: MonitorSettings, channel: NotificationSettings, now: float
 ) -> bool:
-    """Send the next notification that a channel has due; gives whether there was one.
-
-    Raises:
-        StoreAway: The store cannot be used at present.
-    """
+    """Send the next notification that a channel has due; gives whether there was one."""
     with store.database.transaction() as run:
         notification = stored_alarms.take_notification(run, channel.name, now, now + HELD)
         alarm = (

@@ -5,7 +5,8 @@ again. Silence is an alarm in itself, because a monitor that sees nothing would 
 everything well.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from statistics import median
 from threading import Event, Thread
@@ -289,9 +290,6 @@ def watch(store: MonitorStore, settings: MonitorSettings, now: float) -> None:
 
     Each step is one transaction with what follows from it, so that a kill loses no alarm and
     raises none twice.
-
-    Raises:
-        StoreAway: The store cannot be used at present; the next call goes on.
     """
     while True:
         with store.database.transaction() as run:
@@ -323,7 +321,7 @@ def _watch_silence(
     silent = watch_traffic(run, settings, awake, now)
     stopped = watch_judging(run, settings, awake, now, from_outside=False)
     slices = [(item.rule.name, item.slice) for item in at_work.watched]
-    slices += [(slice.rule.name, slice.slice) for slice in at_work.learning]
+    slices += [(rule, slice) for rule, slice, *_ in at_work.learning]
     watch_scores(run, settings, slices, awake, now, still=broken, excused=silent or stopped)
 
 
@@ -331,10 +329,7 @@ def _say(run: Sql, at_work: SlicesAtWork, detection: Detection, now: float) -> N
     standings: dict[str, object] = {
         "broken": dict(at_work.broken),
         "overfull": list(at_work.overfull),
-        "learning": [
-            [slice.rule.name, slice.slice, slice.answers, slice.wanted]
-            for slice in at_work.learning
-        ],
+        "learning": [list(row) for row in at_work.learning],
         "watched": [
             [each.watched.rule.name, each.watched.slice, each.looks, round(each.evidence, 3)]
             for each in detection.standings
@@ -347,9 +342,9 @@ def _say(run: Sql, at_work: SlicesAtWork, detection: Detection, now: float) -> N
     for name, why in at_work.broken:
         if before.get("broken", {}).get(name) != why:
             log(run, now, "error", f"The rule {name} cannot be watched: {why}")
-    for anew in detection.anew:
-        where = f" in {anew.slice}" if anew.slice else ""
-        log(run, now, "info", f"The rule {anew.rule}{where} begins anew: {worded(anew.why)}.")
+    for rule, slice, why in detection.anew:
+        where = f" in {slice}" if slice else ""
+        log(run, now, "info", f"The rule {rule}{where} begins anew: {worded(why)}.")
 
 
 SERVER_AWAKE = "awake_server"
@@ -364,9 +359,6 @@ def check_alive(store: MonitorStore, settings: MonitorSettings, now: float) -> b
     """Look from the server whether the worker judges, and notify people if it does not.
 
     Returns whether it does.
-
-    Raises:
-        StoreAway: The store cannot be used at present.
     """
     with store.database.transaction() as run:
         awake = look_up(run, now, SERVER_AWAKE)
@@ -376,28 +368,24 @@ def check_alive(store: MonitorStore, settings: MonitorSettings, now: float) -> b
     return not stopped
 
 
-class AliveWatch:
-    """Looks at the worker again and again, in a thread of its own."""
+def watch_worker(store: MonitorStore, settings: MonitorSettings) -> Callable[[], None]:
+    """Look at the worker again and again, in a thread of its own; return what ends that.
 
-    def __init__(self, store: MonitorStore, settings: MonitorSettings) -> None:
-        self._store, self._settings = store, settings
-        self._stopping = Event()
-        self._thread = Thread(target=self._look_on, name="alive watch", daemon=True)
+    Once it ended, nothing uses the store any more.
+    """
+    stopping = Event()
 
-    def start(self) -> None:
-        """Begin."""
-        self._thread.start()
+    def look_on() -> None:
+        while not stopping.wait(PAUSE):
+            # Where the store is away, the next look finds it again; the pages say so meanwhile.
+            with suppress(RagstoneError):
+                check_alive(store, settings, time())
 
-    def stop(self) -> None:
-        """End; nothing uses the store from here on."""
-        self._stopping.set()
-        self._thread.join()
-        wait_until_notified(self._store, PATIENCE)
+    def stop() -> None:
+        stopping.set()
+        thread.join()
+        wait_until_notified(store, PATIENCE)
 
-    def _look_on(self) -> None:
-        while not self._stopping.wait(PAUSE):
-            try:
-                check_alive(self._store, self._settings, time())
-            except RagstoneError:
-                # The store is away: the next look finds it again, and the pages say so meanwhile.
-                continue
+    thread = Thread(target=look_on, name="alive watch", daemon=True)
+    thread.start()
+    return stop

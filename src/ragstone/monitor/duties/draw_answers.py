@@ -25,9 +25,6 @@ from ragstone.monitor.settings.sections import (
     check_rate,
 )
 from ragstone.monitor.store.draws import (
-    DrawState,
-    NewDraw,
-    ToDraw,
     TurnChance,
     draw_between,
     draws_between,
@@ -81,51 +78,44 @@ class SamplingLoad:
         return HOUR * left / MEMORY / (1 - exp(-seen / MEMORY))
 
 
-@dataclass(frozen=True)
-class Sampling:
-    """Draws the examples that are to be judged."""
+def draw_answers(
+    store: MonitorStore,
+    settings: SamplingSettings,
+    judging: JudgingSettings,
+    clock: Callable[[], float],
+) -> int:
+    """Draw among some of the examples that may be judged; returns how many waited for it."""
+    with store.database.reading() as run:
+        if not next_to_draw(run, 1):
+            return 0
+    with store.database.transaction() as run:
+        now, waiting = clock(), next_to_draw(run, PAGE)
+        load = SamplingLoad(**remembered(run, LOAD, {"began": now, "at": now, "wanted": 0.0}))
+        shares = _shares(run, judging, load, now, [example.session for example in waiting])
+        rates = [settings.probability(item.facets, item.confidence) for item in waiting]
+        if not judging.metrics:
+            rates = [0.0] * len(waiting)
+        probabilities = [
+            probability(rate, shares[example.session])
+            for example, rate in zip(waiting, rates, strict=True)
+        ]
+        write_draws(run, now, sampling_seed(run), waiting, probabilities)
+        keep(run, LOAD, asdict(load.then(now, sum(rates))))
+    return len(waiting)
 
-    store: MonitorStore
-    settings: SamplingSettings = SamplingSettings()  # noqa: RUF009
-    judging: JudgingSettings = JudgingSettings()  # noqa: RUF009
-    now: Callable[[], float] = time
 
-    def step(self) -> int:
-        """Draw among some; returns how many waited for it."""
-        with self.store.database.reading() as run:
-            if not next_to_draw(run, 1):
-                return 0
-        with self.store.database.transaction() as run:
-            now = self.now()
-            waiting = next_to_draw(run, PAGE)
-            seed = sampling_seed(run)
-            load = SamplingLoad(**remembered(run, LOAD, {"began": now, "at": now, "wanted": 0.0}))
-            shares = self._shares(run, load, now, [example.session for example in waiting])
-            probabilities = [
-                self.settings.probability(example.facets, example.confidence) for example in waiting
-            ]
-            if not self.judging.metrics:
-                probabilities = [0.0] * len(waiting)
-            draws = [
-                _draw(example, probability(rate, shares[example.session]), seed)
-                for example, rate in zip(waiting, probabilities, strict=True)
-            ]
-            write_draws(run, now, draws, [example.example for example in waiting])
-            keep(run, LOAD, asdict(load.then(now, sum(probabilities))))
-        return len(waiting)
-
-    def _shares(
-        self, run: Sql, load: SamplingLoad, now: float, sessions: Sequence[str]
-    ) -> dict[str, float]:
-        most = affordable(self.judging, remembered(run, COST))
-        expected = load.an_hour(now)
-        if most is None or not expected:
-            return dict.fromkeys(sessions, 1.0)
-        due, due_in = due_before(run, now), due_of_sessions(run, now, sessions)
-        return {
-            session: min(1.0, max(0.0, most - due + due_in.get(session, 0)) / expected)
-            for session in sessions
-        }
+def _shares(
+    run: Sql, judging: JudgingSettings, load: SamplingLoad, now: float, sessions: Sequence[str]
+) -> dict[str, float]:
+    most = affordable(judging, remembered(run, COST))
+    expected = load.an_hour(now)
+    if most is None or not expected:
+        return dict.fromkeys(sessions, 1.0)
+    due, due_in = due_before(run, now), due_of_sessions(run, now, sessions)
+    return {
+        session: min(1.0, max(0.0, most - due + due_in.get(session, 0)) / expected)
+        for session in sessions
+    }
 
 
 def affordable(judging: JudgingSettings, usd_each: float | None) -> float | None:
@@ -159,12 +149,6 @@ def sampling_seed(run: Sql) -> str:
 def kept_seed(run: Sql) -> str:
     """Return the same, empty where nothing was drawn yet; within a reading."""
     return str(remembered(run, SEED, ""))
-
-
-def _draw(example: ToDraw, chance: float, seed: str) -> NewDraw:
-    drawn = lot(seed, example.session)
-    state: DrawState = "due" if drawn < chance else "out"
-    return NewDraw(example.example, chance, state, example.text_hash, drawn)
 
 
 ASKED = 50
@@ -210,7 +194,7 @@ def plan_backfill(
         drawn, others = draws_between(run, since, until)
         seed = kept_seed(run)
         chosen = [answer.example for answer in others if is_drawn(seed, answer, sample)]
-        some = [row.record for row in examples_to_score(run, chosen[:ASKED])]
+        some = [record for *_, record in examples_to_score(run, chosen[:ASKED])]
     calls, usd = _price(judging, some, len(chosen))
     answers = len(others) + drawn
     return BackfillPlan(since, until, sample, answers, drawn, len(chosen), calls, usd)

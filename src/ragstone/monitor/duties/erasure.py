@@ -24,7 +24,6 @@ from .judge_answers import ANCHORS, FOLDER, REPLIES
 
 DAY = 86_400.0
 GIGABYTE = 1_000_000_000
-EVERY = 60.0
 PAGE = 100
 """Traces that go in one transaction."""
 
@@ -38,50 +37,39 @@ but fills it again."""
 SIZE, LEFT = "retained_size", "retention_left"
 
 
-@dataclass
-class Retention:
-    """Lets go of the oldest traces."""
+def drop_old_traces(
+    store: MonitorStore, settings: RetentionSettings, clock: Callable[[], float]
+) -> int:
+    """Let go of a page of traces that are too old or too many; gives how many went."""
+    oldest = clock() - settings.days * DAY
+    too_many = _too_many(store, settings)
+    with store.database.transaction() as run:
+        traces = incoming.oldest_traces(run, PAGE, before=oldest)
+        if not traces and too_many:
+            traces = incoming.oldest_traces(run, min(PAGE, too_many))
+            keep(run, LEFT, max(0, too_many - len(traces)) if traces else 0)
+        if traces:
+            incoming.erase_traces(run, traces)
+            incoming.erased(run)
+        incoming.trim_before(run, oldest)
+    return len(traces)
 
-    store: MonitorStore
-    settings: RetentionSettings = RetentionSettings()  # noqa: RUF009
-    now: Callable[[], float] = time
-    _next: float = 0.0
 
-    def step(self) -> int:
-        """Let go of a page of traces, where any are to go; gives how many went."""
-        now = self.now()
-        if now < self._next <= now + EVERY:
-            return 0
-        oldest = now - self.settings.days * DAY
-        too_many = self._too_many()
-        with self.store.database.transaction() as run:
-            traces = incoming.oldest_traces(run, PAGE, before=oldest)
-            if not traces and too_many:
-                traces = incoming.oldest_traces(run, min(PAGE, too_many))
-                keep(run, LEFT, max(0, too_many - len(traces)) if traces else 0)
-            if traces:
-                incoming.erase_traces(run, traces)
-                incoming.erased(run)
-            incoming.trim_before(run, oldest)
-        if not traces:
-            self._next = now + EVERY
-        return len(traces)
-
-    def _too_many(self) -> int:
-        with self.store.database.reading() as run:
-            left = int(remembered(run, LEFT, 0))
-            before = float(remembered(run, SIZE, 0.0))
-            traces = incoming.count_traces(run)
-        if left:
-            return left
-        size, most = self.store.database.size(), self.settings.gigabytes * GIGABYTE
-        if size <= most or size < GROWN * before:
-            return 0
-        n = ceil(max(LEAST, 1 - (1 - LEAST) * most / size) * traces)
-        with self.store.database.transaction() as run:
-            keep(run, SIZE, size)
-            keep(run, LEFT, n)
-        return n
+def _too_many(store: MonitorStore, settings: RetentionSettings) -> int:
+    with store.database.reading() as run:
+        left = int(remembered(run, LEFT, 0))
+        before = float(remembered(run, SIZE, 0.0))
+        traces = incoming.count_traces(run)
+    if left:
+        return left
+    size, most = store.database.size(), settings.gigabytes * GIGABYTE
+    if size <= most or size < GROWN * before:
+        return 0
+    n = ceil(max(LEAST, 1 - (1 - LEAST) * most / size) * traces)
+    with store.database.transaction() as run:
+        keep(run, SIZE, size)
+        keep(run, LEFT, n)
+    return n
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,11 +128,7 @@ def erase(
 
 
 def require_person_or_session(session: str | None, user: str | None) -> None:
-    """Require that somebody is named whose data is erased.
-
-    Raises:
-        InputError: Neither is named.
-    """
+    """Require that somebody is named whose data is erased."""
     if not session and not user:
         raise InputError(f"Name {argument('session', 'ID')} or {argument('user', 'ID')}.")
 

@@ -60,7 +60,7 @@ class Folding:
                 return 0
             parts = incoming.parts_of(run, list(dict.fromkeys(trace for _, trace in new)))
         through = new[-1][0]
-        traces: list[incoming.StoredTrace] = []
+        traces: list[tuple[str, float, float, int, int, str]] = []
         examples: list[incoming.FoldedExample] = []
         unfoldable: list[tuple[str, str]] = []
         for trace, pending in parts.items():
@@ -99,11 +99,10 @@ class Folding:
 
 def _stored(
     trace: str, parts: Sequence[incoming.PendingPart], folded_trace: FoldedTrace
-) -> incoming.StoredTrace:
+) -> tuple[str, float, float, int, int, str]:
     times = [part.at for part in parts]
     content = folded_trace.content if folded_trace.calls or folded_trace.examples else ""
-    rooted, through = folded_trace.rooted, parts[-1].number
-    return incoming.StoredTrace(trace, min(times), max(times), rooted, through, content)
+    return trace, min(times), max(times), int(folded_trace.rooted), parts[-1].number, content
 
 
 def _row(traced: TracedExample, trace: str) -> incoming.FoldedExample:

@@ -5,10 +5,10 @@ own rule over their judgements; where these do not settle it, there is none. Lab
 taken, for each has draws of its own: the newest, once it has enough of them.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from time import time
 
 from ragstone.analysis.calibration.people_scores import people_scores
 from ragstone.annotation.label_table import LabelTable
@@ -19,77 +19,63 @@ from ragstone.annotation.queue.work_progress import queue_version
 from ragstone.annotation.read_labels import labels_in_queue
 from ragstone.core.database import POSTGRES
 from ragstone.data.record_labels import PROPOSITIONS
+from ragstone.data.records import own_example
 from ragstone.monitor.send_to_people import drawn_queues, known_metric
 from ragstone.monitor.settings.alarm_rules import GUARD
 from ragstone.monitor.store.rows import keep, remembered
 from ragstone.monitor.store.scores import NewScore, ScoredExample, scored_metrics, write_scores
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.monitor.store.stored_examples import ExampleToScore, examples_to_score, stored_example
+from ragstone.monitor.store.stored_examples import examples_to_score
 
-EVERY = 60.0
 TAKEN = "labels_taken"
 
 ENOUGH = 30
 """Labelled answers from which on a queue counts in place of older ones that have more."""
 
 
-@dataclass(frozen=True)
-class LabelledAnswers:
-    """The labels of the answers of one queue."""
-
-    table: LabelTable
-    chances: Mapping[str, float]
-    units: Mapping[str, Mapping[str, int]]
+LabelledAnswers = tuple[LabelTable, dict[str, float], dict[str, dict[str, int]]]
+"""The labels of the answers of a queue, the chance of each answer to be in it, and by unit how many
+parts of each answer people were asked about."""
 
 
-class People:
-    """Takes over what people labelled."""
-
-    def __init__(self, store: MonitorStore, now: Callable[[], float] = time) -> None:
-        self._store, self._now = store, now
-        self._next = 0.0
-        on_server = store.place.startswith(POSTGRES)
-        self._labels = StoreAddress(store.place if on_server else str(store.folder / FILE))
-
-    def step(self) -> int:
-        """Score what people labelled, where they said more; gives how many answers that were."""
-        now = self._now()
-        if now < self._next <= now + EVERY:
+def take_labels(store: MonitorStore, clock: Callable[[], float]) -> int:
+    """Score what people labelled, where they said more; gives how many answers that were."""
+    on_server = store.place.startswith(POSTGRES)
+    labels = StoreAddress(store.place if on_server else str(store.folder / FILE))
+    if labels.is_file and not Path(labels.place).is_file():
+        return 0
+    with store.database.reading() as run:
+        metrics = [name for name in scored_metrics(run) if not GUARD.fullmatch(name)]
+        before = remembered(run, TAKEN)
+    with labels_as_they_are(labels) as database:
+        names = [] if database is None else [queue.name for queue in drawn_queues(database)]
+        if database is None or not names or not metrics:
             return 0
-        self._next = now + EVERY
-        if self._labels.is_file and not Path(self._labels.place).is_file():
+        with database.reading() as run:
+            known = [[list(queue_version(run, name)) for name in names], metrics]
+        if known == before:
             return 0
-        with self._store.database.reading() as run:
-            metrics = [name for name in scored_metrics(run) if not GUARD.fullmatch(name)]
-            before = remembered(run, TAKEN)
-        with labels_as_they_are(self._labels) as database:
-            names = [] if database is None else [queue.name for queue in drawn_queues(database)]
-            if database is None or not names or not metrics:
-                return 0
-            with database.reading() as run:
-                known = [[list(queue_version(run, name)) for name in names], metrics]
-            if known == before:
-                return 0
-            queues = [labelled_answers(database, name) for name in names]
-        ids = sorted({id for queue in queues for id in queue.chances})
-        if not ids:
-            with self._store.database.transaction() as run:
-                keep(run, TAKEN, known)
-            return 0
-        # Of the queues, the oldest first, the newest with enough labels counts.
-        labelled = max(reversed(queues), key=lambda queue: min(len(queue.chances), ENOUGH))
-        with self._store.database.reading() as run:
-            examples = examples_to_score(run, sorted(labelled.chances))
-        scores = scores_by_people(examples, labelled, metrics)
-        with self._store.database.transaction() as run:
-            of = {
-                id: ScoredExample(at, version, labelled.chances.get(id, 1.0))
-                for id, at, version, _ in examples_to_score(run, ids)
-            }
-            new = [score for score in scores if score.example in of]
-            write_scores(run, now, "people", new, of, ("people",))
+        queues = [labelled_answers(database, name) for name in names]
+    ids = sorted({id for _, chances, _ in queues for id in chances})
+    if not ids:
+        with store.database.transaction() as run:
             keep(run, TAKEN, known)
-        return len({example.example for example in new})
+        return 0
+    # Of the queues, the oldest first, the newest with enough labels counts.
+    labelled = max(reversed(queues), key=lambda queue: min(len(queue[1]), ENOUGH))
+    chances = labelled[1]
+    with store.database.reading() as run:
+        records = [record for *_, record in examples_to_score(run, sorted(chances))]
+    scores = scores_by_people(records, labelled, metrics)
+    with store.database.transaction() as run:
+        examples: dict[str, ScoredExample] = {
+            id: (at, version, chances.get(id, 1.0))
+            for id, at, version, _ in examples_to_score(run, ids)
+        }
+        new = [score for score in scores if score.example in examples]
+        write_scores(run, clock(), "people", new, examples, ("people",))
+        keep(run, TAKEN, known)
+    return len({score.example for score in new})
 
 
 def labelled_answers(database: LabelDatabase, name: str) -> LabelledAnswers:
@@ -104,19 +90,20 @@ def labelled_answers(database: LabelDatabase, name: str) -> LabelledAnswers:
     }:
         if unit in units:
             units[unit][id] = units[unit].get(id, 0) + 1
-    return LabelledAnswers(table, chances, units)
+    return table, chances, units
 
 
 def scores_by_people(
-    examples: Sequence[ExampleToScore], labelled: LabelledAnswers, metrics: Sequence[str]
+    records: Sequence[str], labelled: LabelledAnswers, metrics: Sequence[str]
 ) -> list[NewScore]:
     """Return the scores that people's judgements settle."""
     # Labels that came with an answer were the judge's to read, and are no draw of ours.
-    unlabelled = [replace(stored_example(example.record), labels={}) for example in examples]
+    unlabelled = [replace(own_example(json.loads(record)), labels={}) for record in records]
     known = [known_metric(metric) or metric for metric in metrics]
-    rows = people_scores(unlabelled, labelled.table, known, labelled.units)
+    table, chances, units = labelled
+    rows = people_scores(unlabelled, table, known, units)
     return [
         NewScore(id, metric, value, "value", "", None, "people")
         for id, metric, value in rows.iter_rows()
-        if id in labelled.chances
+        if id in chances
     ]

@@ -30,7 +30,7 @@ from ragstone.judgements import KINDS
 from ragstone.monitor.settings.sections import JudgingSettings
 from ragstone.monitor.store import batches
 from ragstone.monitor.store.draws import due_before, lot
-from ragstone.monitor.store.rows import Level, keep, log, remembered
+from ragstone.monitor.store.rows import keep, remembered
 from ragstone.monitor.store.scores import NewScore, missing_score
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.run import Limits, Run
@@ -59,29 +59,25 @@ def judge_signature(run: Run) -> str:
 
 def judged_examples(
     run: Run, examples: Iterable[str], metrics: Sequence[str]
-) -> list[batches.JudgedExample]:
-    """Return the result of each example."""
+) -> tuple[list[NewScore], dict[str, str], set[str]]:
+    """Return scores of examples, their judgements as JSON, and those at which a judge failed."""
     judge = judge_signature(run)
-    scores: defaultdict[str, list[NewScore]] = defaultdict(list)
+    by_example: defaultdict[str, list[NewScore]] = defaultdict(list)
     for row in run.scores().iter_rows(named=True):
         example = row["example_id"]
         score = NewScore(
             example, row["metric"], row["value"], row["status"], row["reason"] or "", row["label"],
             judge,
         )  # fmt: skip
-        scores[example].append(score)
-    rows = _judgements(run)
-    failed = set(run.ledger().filter(FAILED)["example_id"])
-    results = []
+        by_example[example].append(score)
+    scores, judgements, rows = list[NewScore](), dict[str, str](), _judgements(run)
     for example in examples:
-        example_scores = scores.get(example) or [
+        scores += by_example.get(example) or [
             missing_score(example, metric, "example_not_readable", judge) for metric in metrics
         ]
-        lacks = any(item.status == "missing" for item in example_scores)
-        judgements = json.dumps(rows.get(example, {}), default=str)
-        again = lacks and example in failed
-        results.append(batches.JudgedExample(example, example_scores, judgements, again))
-    return results
+        judgements[example] = json.dumps(rows.get(example, {}), default=str)
+    missing = {score.example for score in scores if score.status == "missing"}
+    return scores, judgements, missing & set(run.ledger().filter(FAILED)["example_id"])
 
 
 def _judgements(run: Run) -> dict[str, dict[str, list[dict[str, Any]]]]:
@@ -154,9 +150,13 @@ class Judging:
                 # No judge can be had, or not with these settings: no example is at fault.
                 self._keep(replace(batch, tries=batch.tries - 1))
                 pause = self._wait()
-                self._say("error", f"Nothing can be judged; tried again in {pause:g} s. {error}")
+                self.store.log(
+                    self.now(),
+                    "error",
+                    f"Nothing can be judged; tried again in {pause:g} s. {error}",
+                )
                 return 0
-            self._say("error", f"Judging failed ({fault_text(error)}).")
+            self.store.log(self.now(), "error", f"Judging failed ({fault_text(error)}).")
             self._divide(batch, reason("judging_failed", error=type(error).__name__))
         else:
             self._write(batch, run)
@@ -193,7 +193,9 @@ class Judging:
         if batch is None:
             return None
         if batch.how != self._how:
-            self._say("info", "Metrics or judges changed: what was half judged is begun anew.")
+            self.store.log(
+                self.now(), "info", "Metrics or judges changed: what was half judged is begun anew."
+            )
             shutil.rmtree(self._folder(batch), ignore_errors=True)
             batch = replace(batch, how=self._how, tries=0)
         batch = replace(batch, tries=batch.tries + 1)
@@ -252,23 +254,30 @@ class Judging:
             batches.keep_batch(run, batch)
 
     def _write(self, batch: batches.JudgingBatch, run: Run) -> None:
-        judged = judged_examples(run, batch.examples, self.settings.metrics)
-        if judged and all(result.again for result in judged):
+        n = len(batch.examples)
+        scores, judgements, failed = judged_examples(run, batch.examples, self.settings.metrics)
+        if len(failed) == n:
             pause = self._wait()
-            if len(judged) > 1 and batch.tries < MOST_BEGUN:
-                self._say("warning", f"No judge answered; they are asked again in {pause:g} s.")
+            if n > 1 and batch.tries < MOST_BEGUN:
+                self.store.log(
+                    self.now(),
+                    "warning",
+                    f"No judge answered; they are asked again in {pause:g} s.",
+                )
                 return
         else:
             self._failures = 0
         calls = run.form.calls
         usd = None if calls is None else calls.usd
         with self.store.database.transaction() as sql:
-            batches.write_judged(sql, self.now(), batch, judged, judge_signature(run), usd)
+            batches.write_judged(
+                sql, self.now(), batch, scores, judgements, failed, judge_signature(run), usd
+            )
             most = remembered(sql, MOST_NOW, MOST)
             if not self._failures and most < MOST:
                 keep(sql, MOST_NOW, min(MOST, 2 * most))
-            if usd is not None and judged:
-                each = usd / len(judged)
+            if usd is not None:
+                each = usd / n
                 known = remembered(sql, COST)
                 keep(sql, COST, each if known is None else MEMORY * known + (1 - MEMORY) * each)
         self._drop(batch)
@@ -286,8 +295,9 @@ class Judging:
             if n == 1:
                 (example,) = batch.examples
                 scores = [missing_score(example, metric, why) for metric in self.settings.metrics]
-                failed = batches.JudgedExample(example, scores, None, again=True)
-                batches.write_judged(run, self.now(), batch, [failed], "", None, last=died)
+                batches.write_judged(
+                    run, self.now(), batch, scores, {}, {example}, "", None, last=died
+                )
             else:
                 batches.keep_batch(run, None)
         self._drop(batch)
@@ -322,10 +332,6 @@ class Judging:
             if item.name not in names:
                 shutil.rmtree(item, ignore_errors=True)
 
-    def _say(self, level: Level, text: str) -> None:
-        with self.store.database.transaction() as run:
-            log(run, self.now(), level, text)
-
 
 def judged_run(
     data: object,
@@ -335,11 +341,7 @@ def judged_run(
     cancellation: Cancellation | None = None,
     judge: Named | None = None,
 ) -> Run:
-    """Run over examples by what the settings say.
-
-    Raises:
-        RagstoneError: As ``ragstone.evaluate``.
-    """
+    """Run over examples by what the settings say."""
     request = Request(
         data, metrics=settings.metrics, judge=settings.judges if judge is None else judge, out=out,
         limits=limits, skip_bad=True, keep_thoughts=settings.keep_thoughts,
@@ -358,36 +360,30 @@ EVERY = 86_400.0
 """Seconds between two rounds."""
 
 
-@dataclass(frozen=True)
-class Anchoring:
-    """Judges the set anew from time to time."""
-
-    store: MonitorStore
-    settings: JudgingSettings = JudgingSettings()  # noqa: RUF009
-    every: float = EVERY
-    now: Callable[[], float] = time
-    judge: Named | None = None
-
-    def step(self) -> int:
-        """Draw the set once there is enough to draw from, or judge it where it is time."""
-        now = self.now()
-        with self.store.database.reading() as run:
-            at, known = batches.last_round(run, now), batches.anchors(run)
-        if at is not None and now - at < self.every:
-            return 0
-        if not known:
-            with self.store.database.transaction() as run:
-                seed = sampling_seed(run)
-                draw = partial(lot, f"anchors {seed}")
-                return batches.draw_anchors(run, LEAST_JUDGED, MOST_ANCHORS, draw)
-        folder = self.store.folder / ANCHORS
-        private_folder(folder)
-        file = folder / "examples.jsonl"
-        file.write_text("".join(f"{record}\n" for record in known.values()), "utf-8")
-        limits = Limits(budget=self.settings.usd_an_hour, prices=self.settings.prices, cached=False)
-        judged = judged_run(file, folder / "run", self.settings, limits, judge=self.judge)
-        values = judged.scores().select("example_id", "metric", "value").iter_rows()
-        with self.store.database.transaction() as run:
-            batches.write_round(run, now, values, judge_signature(judged))
-        shutil.rmtree(folder, ignore_errors=True)
-        return len(known)
+def judge_anchors(
+    store: MonitorStore,
+    settings: JudgingSettings,
+    clock: Callable[[], float],
+    judge: Named | None = None,
+) -> int:
+    """Draw the anchors once there is enough to draw from, or judge them where it is time."""
+    now = clock()
+    with store.database.reading() as run:
+        at, known = batches.last_round(run, now), batches.anchors(run)
+    if at is not None and now - at < EVERY:
+        return 0
+    if not known:
+        with store.database.transaction() as run:
+            draw = partial(lot, f"anchors {sampling_seed(run)}")
+            return batches.draw_anchors(run, LEAST_JUDGED, MOST_ANCHORS, draw)
+    folder = store.folder / ANCHORS
+    private_folder(folder)
+    file = folder / "examples.jsonl"
+    file.write_text("".join(f"{record}\n" for record in known.values()), "utf-8")
+    limits = Limits(budget=settings.usd_an_hour, prices=settings.prices, cached=False)
+    judged = judged_run(file, folder / "run", settings, limits, judge=judge)
+    values = judged.scores().select("example_id", "metric", "value").iter_rows()
+    with store.database.transaction() as run:
+        batches.write_round(run, now, values, judge_signature(judged))
+    shutil.rmtree(folder, ignore_errors=True)
+    return len(known)

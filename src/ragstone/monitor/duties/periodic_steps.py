@@ -7,26 +7,23 @@ import json
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from time import time
 
 from ragstone.core.errors import InputError, RagstoneError
 from ragstone.core.messages import reason
+from ragstone.data.records import own_example
 from ragstone.guard import Assessment, Checks, Guard
 from ragstone.guard.guard import unjudged
-from ragstone.monitor.exports import HOURS, begin_write_back, write_back
+from ragstone.monitor.exports import HOURS, write_back
 from ragstone.monitor.series.metric_over_time import MeanInWindow, over_time
 from ragstone.monitor.settings import WriteBackSettings
 from ragstone.monitor.store.incoming import erasures
-from ragstone.monitor.store.rows import log
 from ragstone.monitor.store.scores import NewScore, sum_up
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.store.stored_examples import (
-    NewAssessment,
     next_to_assess,
-    stored_example,
     write_assessed,
 )
 
@@ -36,32 +33,41 @@ FIRST, LONGEST = 1.0, 60.0
 
 @dataclass
 class Retried:
-    """A duty that never raises: a fault is logged, and the duty waits the longer the more often."""
+    """A duty that never raises: a fault is logged, and the duty waits the longer the more often.
+
+    Attributes:
+        rest: Seconds that it waits once it did less than a ``page``.
+    """
 
     name: str
     do: Callable[[], int]
     store: MonitorStore
     now: Callable[[], float]
+    rest: float = 0.0
+    page: float = 1
     faults: int = 0
+    wait: float = 0.0
     waits_until: float = 0.0
 
     def step(self) -> int:
         """Do some; gives how much, which is 0 while it waits."""
         # Where the clock was set back, the wait is over, too.
-        if self.now() < self.waits_until <= self.now() + LONGEST:
+        if 0 < self.waits_until - self.now() <= self.wait:
             return 0
         try:
             n = self.do()
         except Exception as error:
+            n = 0
             self.faults += 1
-            wait = min(FIRST * 2 ** (self.faults - 1), LONGEST)
-            self.waits_until = self.now() + wait
+            wait = self.wait = min(FIRST * 2 ** (self.faults - 1), LONGEST)
             text = f"{self.name} failed ({fault_text(error)}); it is tried again in {wait:g} s."
             # Where the store itself is gone, nothing can be written; the server reports that.
-            with suppress(Exception), self.store.database.transaction() as run:
-                log(run, self.now(), "error", text)
-            return 0
-        self.faults = 0
+            with suppress(Exception):
+                self.store.log(self.now(), "error", text)
+        else:
+            self.faults = 0
+            self.wait = self.rest if n < self.page else 0.0
+        self.waits_until = self.now() + self.wait
         return n
 
 
@@ -74,63 +80,20 @@ def fault_text(error: Exception) -> str:
     return f"{type(error).__name__}{where}"
 
 
-PAGE = 200
-EVERY = 10.0
-"""Seconds: the sums of the last two minutes change with every score, and need not be made as often;
-what is not summed up yet is counted from the scores themselves."""
+SUM_PAGE = 200
 
 
-class Summing:
-    """Makes the sums whose scores changed, a page at a time."""
-
-    def __init__(self, store: MonitorStore, now: Callable[[], float] = time) -> None:
-        self._store, self._now = store, now
-        self._next = 0.0
-
-    def step(self) -> int:
-        """Make a page of sums; gives how many were made where more are to be made."""
-        now = self._now()
-        if now < self._next <= now + EVERY:
-            return 0
-        with self._store.database.transaction() as run:
-            n = sum_up(run, PAGE)
-        if n == PAGE:
-            return n
-        self._next = now + EVERY
-        return 0
+def sum_scores(store: MonitorStore) -> int:
+    """Make the sums whose scores changed, a page of them; gives how many were made."""
+    with store.database.transaction() as run:
+        return sum_up(run, SUM_PAGE)
 
 
-WRITE_BACK_EVERY = 15.0
-"""Seconds between two times."""
-
-
-class WritingBack:
-    """Sends the scores that were not sent yet, now and then."""
-
-    def __init__(
-        self,
-        store: MonitorStore,
-        settings: WriteBackSettings | None,
-        now: Callable[[], float] = time,
-    ) -> None:
-        self._store, self._settings, self._now = store, settings, now
-        self._last = float("-inf")
-        if settings is not None:
-            begin_write_back(store)
-
-    def step(self) -> int:
-        """Send what there is, if it is time; gives how many scores that were.
-
-        Raises:
-            InputError: A header's environment variable is not set.
-            NotTaken: The receiver refused them or is away.
-        """
-        now = self._now()
-        if self._settings is None or abs(now - self._last) < WRITE_BACK_EVERY:
-            return 0
-        sent = write_back(self._store, self._settings.open(), partial(_mean, self._store, now))
-        self._last = now
-        return sent
+def write_scores_back(
+    store: MonitorStore, to: WriteBackSettings, clock: Callable[[], float]
+) -> int:
+    """Send the scores that were not sent yet; gives how many that were."""
+    return write_back(store, to, partial(_mean, store, clock()))
 
 
 def _mean(store: MonitorStore, now: float, metric: str) -> MeanInWindow | None:
@@ -152,41 +115,35 @@ def usual_guard(*, keep_thoughts: bool = False) -> Guard:
     return Guard(Checks(citations=False, keep_thoughts=keep_thoughts), deadline=UNHURRIED)
 
 
-@dataclass(frozen=True)
-class GuardChecking:
-    """Assesses what is settled, the longest waiting first."""
+def check_answers(
+    store: MonitorStore, guard: Guard, clock: Callable[[], float], most: int = GUARD_PAGE
+) -> int:
+    """Let the guard assess some of what is settled, the longest waiting first; returns how many."""
+    with store.database.reading() as run:
+        before = erasures(run)
+        waiting = next_to_assess(run, most)
+    if not waiting:
+        return 0
+    rows, scores = list[tuple[str, str, int | None, float | None, str]](), list[NewScore]()
+    for id, record, text_hash in waiting:
+        result = _assessed(guard, id, record)
+        ok = None if result.ok is None else int(result.ok)
+        rows.append((id, text_hash, ok, result.confidence, json.dumps(result.to_dict())))
+        scores += guard_scores(id, result)
+    with store.database.transaction() as run:
+        if erasures(run) == before:
+            write_assessed(run, clock(), rows, scores)
+    return len(waiting)
 
-    store: MonitorStore
-    guard: Guard = field(default_factory=usual_guard)
-    now: Callable[[], float] = time
 
-    def step(self, most: int = GUARD_PAGE) -> int:
-        """Assess some; returns how many."""
-        with self.store.database.reading() as run:
-            before = erasures(run)
-            waiting = next_to_assess(run, most)
-        if not waiting:
-            return 0
-        assessments = [self._assessed(*example) for example in waiting]
-        with self.store.database.transaction() as run:
-            if erasures(run) == before:
-                write_assessed(run, self.now(), assessments)
-        return len(waiting)
-
-    def _assessed(self, id: str, record: str, text_hash: str) -> NewAssessment:
-        try:
-            example = stored_example(record)
-        except InputError:
-            assessment = unjudged(reason("example_not_readable"), id)
-        else:
-            scores = example.meta.get("retrieval_scores")
-            texts = (example.question, example.answer, example.contexts)
-            assessment = self.guard.assess(*texts, retrieval_scores=scores, run_id=id)
-        return NewAssessment(
-            id, text_hash, None if assessment.ok is None else int(assessment.ok),
-            assessment.confidence, json.dumps(assessment.to_dict()),
-            tuple(guard_scores(id, assessment)),
-        )  # fmt: skip
+def _assessed(guard: Guard, id: str, record: str) -> Assessment:
+    try:
+        example = own_example(json.loads(record))
+    except InputError:
+        return unjudged(reason("example_not_readable"), id)
+    scores = example.meta.get("retrieval_scores")
+    texts = (example.question, example.answer, example.contexts)
+    return guard.assess(*texts, retrieval_scores=scores, run_id=id)
 
 
 def guard_scores(example: str, assessment: Assessment) -> Iterator[NewScore]:

@@ -206,7 +206,7 @@ class TailedFile:
                 except StoreAway:
                     raise
                 except Exception:
-                    self._write(_all_malformed([Malformed("unreadable_line", b"")]), len(line))
+                    self._write(_all_malformed([("unreadable_line", b"")]), len(line))
 
     def _take_start(self, start: bytes) -> None:
         """Put aside the start of a line that is too long, and leave out the rest."""

@@ -244,8 +244,7 @@ def write_accepted(
     """Write bodies with the counts of all of them, within a transaction."""
     parts = [part for body in group for part in body.parts]
     insert_received(run, now, [(part.trace, part.kind, part.body) for part in parts])
-    malformed = [item for body in group for item in body.malformed]
-    insert_malformed(run, now, [(item.why, item.body) for item in malformed])
+    insert_malformed(run, now, [item for body in group for item in body.malformed])
     count(run, now, counts)
     for body in group:
         for name, value in body.kept.items():

@@ -5,7 +5,8 @@ Limits on time and connections are the server's.
 """
 
 import zlib
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterable, Callable
+from itertools import count
 from threading import Lock
 
 from starlette.datastructures import Headers
@@ -21,13 +22,11 @@ MEMBERS = 1_000
 ENCODINGS = ("gzip", "x-gzip", "deflate", "identity", "")
 """The values of Content-Encoding that are understood."""
 
+UNPACKED = "The body is not packed as its Content-Encoding says."
+
 
 class TooLarge(Exception):
     """A body is larger than is allowed."""
-
-
-class NotPacked(Exception):
-    """A body is not packed as it says."""
 
 
 class Refused(Exception):
@@ -39,15 +38,11 @@ class Refused(Exception):
 
 
 def unpacked(body: bytes, encoding: str, most: int) -> bytes:
-    """Return a body as it was before it was packed.
-
-    Args:
-        encoding: One of ``ENCODINGS``.
-        most: Bytes of the result.
+    """Return a body as it was before it was packed by one of ``ENCODINGS``.
 
     Raises:
-        TooLarge: It would be more.
-        NotPacked: It is not packed so, or its end is missing.
+        TooLarge: It would have more than ``most`` bytes.
+        Refused: It is not packed so, or its end is missing.
     """
     match encoding:
         case "gzip" | "x-gzip":
@@ -67,7 +62,7 @@ def _members(body: bytes, most: int) -> bytes:
     at = size = 0
     while at < len(body) or not parts:
         if len(parts) == MEMBERS:
-            raise NotPacked
+            raise Refused(400, UNPACKED)
         part, at = _inflated(body, at, _GZIP, most - size)
         size += len(part)
         parts.append(part)
@@ -96,9 +91,9 @@ def _inflated(body: bytes, at: int, form: int, most: int) -> tuple[bytes, int]:
                 raise TooLarge
             pieces.append(piece)
             if ended and not unpacker.eof:
-                raise NotPacked
+                raise Refused(400, UNPACKED)
     except zlib.error:
-        raise NotPacked from None
+        raise Refused(400, UNPACKED) from None
     return b"".join(pieces), at - len(unpacker.unused_data)
 
 
@@ -134,15 +129,7 @@ class SentHeaders(Headers):
         return self.kind not in _PROTOBUFS
 
     def check_form(self, *, protobuf: bool, most: int) -> None:
-        """Require a body that can be read.
-
-        Args:
-            protobuf: True if the body may be that, and not only JSON.
-            most: Bytes of a body.
-
-        Raises:
-            Refused: It cannot be read, or says that it is too large.
-        """
+        """Refuse a body that cannot be read, or says that it has more than ``most`` bytes."""
         # A page of another site can send a form or plain text from a browser here, but not these.
         if self.kind not in ((*_PROTOBUFS, JSON) if protobuf else _JSONS):
             expected = f"{PROTOBUF} or {JSON}" if protobuf else f"{JSON} or {JSON_LINES}"
@@ -160,74 +147,59 @@ def too_large(most: int) -> Refused:
 
 
 class WaitingRoom:
-    """Counts the requests that are being taken in, and the bytes that they hold."""
+    """Counts the requests that are being taken in, and the bytes that each of them holds."""
 
     def __init__(self, most: int, most_bytes: int) -> None:
         self._most, self._most_bytes = most, most_bytes
         self._lock = Lock()
-        self.requests = self.bytes = 0
+        self._numbers = count()
+        self._held: dict[int, int] = {}
+        self.bytes = 0
 
-    def enter(self) -> "WaitingRequest | None":
-        """Let one request in; None where the room is full."""
-        with self._lock:
-            if self.is_full:
-                return None
-            self.requests += 1
-            return WaitingRequest(self)
+    @property
+    def requests(self) -> int:
+        """Number of requests that were let in and have not left."""
+        return len(self._held)
 
     @property
     def is_full(self) -> bool:
         """True if no other request is let in."""
         return self.requests >= self._most or self.bytes >= self._most_bytes
 
-    def fits(self, more: int) -> bool:
-        """Take so many bytes, or less if negative; False, with nothing taken, if it is too much."""
+    def enter(self) -> int | None:
+        """Let one request in, and return its number; None where the room is full."""
         with self._lock:
-            if more > 0 and self.bytes + more > self._most_bytes:
+            if self.is_full:
+                return None
+            number = next(self._numbers)
+            self._held[number] = 0
+            return number
+
+    def grow(self, number: int, size: int) -> bool:
+        """Let a request hold so many bytes more; False where there is no room for them."""
+        with self._lock:
+            if number not in self._held or self.bytes + size > self._most_bytes:
                 return False
-            self.bytes += more
+            self._held[number] += size
+            self.bytes += size
             return True
 
-    def leave(self) -> None:
-        """Count one request less."""
+    def leave(self, number: int) -> None:
+        """Make room for another request."""
         with self._lock:
-            self.requests -= 1
-
-
-class WaitingRequest:
-    """One request in the waiting room, until it leaves."""
-
-    def __init__(self, room: WaitingRoom) -> None:
-        self._room = room
-        self._bytes = 0
-
-    def grow(self, size: int) -> bool:
-        """Hold so many bytes more; False where there is no room for them."""
-        if not self._room.fits(size):
-            return False
-        self._bytes += size
-        return True
-
-    def leave(self) -> None:
-        """Make room for another."""
-        self._room.fits(-self._bytes)
-        self._room.leave()
+            self.bytes -= self._held.pop(number)
 
 
 FULL = "Too much is waiting to be written. Send it again later."
 
 
-async def whole_body(pieces: AsyncIterable[bytes], waiting: WaitingRequest, most: int) -> bytes:
-    """Read the body of a request.
-
-    Raises:
-        Refused: It is too large, or there is no room for it.
-    """
+async def whole_body(pieces: AsyncIterable[bytes], grow: Callable[[int], bool], most: int) -> bytes:
+    """Read the body of a request; refuse one that is too large, or that there is no room for."""
     body = bytearray()
     async for piece in pieces:
         if len(body) + len(piece) > most:
             raise too_large(most)
-        if not waiting.grow(len(piece)):
+        if not grow(len(piece)):
             raise Refused(429, FULL)
         body += piece
     return bytes(body)

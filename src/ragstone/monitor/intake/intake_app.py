@@ -7,23 +7,22 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.monitor.traces.spans import TooManyInBody, UnreadableBody
+from ragstone.monitor.traces.spans import TOO_MANY, UnreadableBody
 
 from .file_tail import TailedFile
 from .group_commit import AcceptedBody, GroupCommit, IntakeSettings
 from .http_request import (
     FULL,
-    NotPacked,
     Refused,
     SentHeaders,
     TooLarge,
-    WaitingRequest,
     WaitingRoom,
     too_large,
     unpacked,
@@ -32,7 +31,6 @@ from .http_request import (
 from .otlp_http import (
     JSON,
     PROTOBUF,
-    IntakeFigures,
     Reply,
     Signal,
     accept_body,
@@ -62,31 +60,27 @@ LARGE = 8_000_000
 
 AWAY = "The store cannot be used at present. Send it again later."
 STOPPING = "The monitor is being stopped. Send it again later."
-UNPACKED = "The body is not packed as its Content-Encoding says."
-
-
-def make_intake(
-    store: MonitorStore,
-    settings: IntakeSettings | None = None,
-    *,
-    now: Callable[[], float] = time.time,
-) -> "IntakeApp":
-    """Return the app over a store, which stays the caller's."""
-    return IntakeApp(store, settings or IntakeSettings(), now)
 
 
 class IntakeApp:
     """An ASGI app for the addresses in ``PATHS``.
 
+    The store stays the caller's.
+
     Attributes:
         writer: Writes what was taken in.
+        room: The requests that wait to be written.
     """
 
     def __init__(
-        self, store: MonitorStore, settings: IntakeSettings, now: Callable[[], float]
+        self,
+        store: MonitorStore,
+        settings: IntakeSettings = IntakeSettings(),  # noqa: B008
+        *,
+        now: Callable[[], float] = time.time,
     ) -> None:
         self._store, self._settings, self._now = store, settings, now
-        self._room = WaitingRoom(settings.waiting, settings.waiting_bytes)
+        self.room = WaitingRoom(settings.waiting, settings.waiting_bytes)
         self._readers = ThreadPoolExecutor(READERS, "ragstone-reader")
         self._large = ThreadPoolExecutor(1, "ragstone-large")
         self._replies: Counter[int] = Counter()
@@ -97,17 +91,6 @@ class IntakeApp:
         ]
         for tail in self._tails:
             tail.start()
-
-    @property
-    def figures(self) -> IntakeFigures:
-        """The figures since the app was made, and what waits."""
-        return IntakeFigures(
-            dict(self.writer.totals),
-            dict(self._replies),
-            self._room.requests,
-            self._room.bytes,
-            not self.writer.is_away,
-        )
 
     def close(self) -> None:
         """Write what was taken in, and take no more."""
@@ -153,8 +136,10 @@ class IntakeApp:
             raise Refused(401, "The token is missing or wrong.")
         if path == FIGURES:
             text = await asyncio.to_thread(
-                exposition, self.figures, self._store.database, self._now()
-            )
+                exposition, self._store.database, self._now(), taken=dict(self.writer.totals),
+                replies=dict(self._replies), waiting=self.room.requests,
+                waiting_bytes=self.room.bytes, is_writable=not self.writer.is_away,
+            )  # fmt: skip
             return Reply(200, text.encode(), "text/plain; version=0.0.4; charset=utf-8")
         if path == METRICS_IGNORED:
             # They are of no use here, but who sends all three signals need not be told so.
@@ -165,7 +150,7 @@ class IntakeApp:
 
     def _ready(self) -> Reply:
         why = "stopping" if self._closed else "store" if self.writer.is_away else "full"
-        if not (self._closed or self.writer.is_away or self._room.is_full):
+        if not (self._closed or self.writer.is_away or self.room.is_full):
             return Reply(200, b'{"status": "ready"}')
         return Reply(503, json.dumps({"status": why}).encode(), JSON, {"retry-after": "2"})
 
@@ -183,17 +168,18 @@ class IntakeApp:
             self.writer.note({"dropped": int(dropped)})
         if self._closed:
             raise Refused(503, STOPPING)
-        waiting = self._room.enter()
+        waiting = self.room.enter()
         if waiting is None:
             raise Refused(429, FULL)
         try:
-            body = await whole_body(request.stream(), waiting, self._settings.body)
-            return await self._written(signal, sent, body, waiting)
+            grow = partial(self.room.grow, waiting)
+            body = await whole_body(request.stream(), grow, self._settings.body)
+            return await self._written(signal, sent, body, grow)
         finally:
-            waiting.leave()
+            self.room.leave(waiting)
 
     async def _written(
-        self, signal: Signal, sent: SentHeaders, body: bytes, waiting: WaitingRequest
+        self, signal: Signal, sent: SentHeaders, body: bytes, grow: Callable[[int], bool]
     ) -> Reply:
         """Read a body in another thread and write it in a third; one wake-up when that is done."""
         loop = asyncio.get_running_loop()
@@ -224,7 +210,7 @@ class IntakeApp:
             if not (accepted.parts or accepted.malformed):
                 self.writer.note(accepted.counts)
                 answer(reply)
-            elif waiting.grow(accepted.size):
+            elif grow(accepted.size):
                 self.writer.put(
                     accepted, lambda error: answer(Refused(503, AWAY) if error else reply)
                 )
@@ -241,13 +227,11 @@ class IntakeApp:
             whole = unpacked(body, sent.encoding, min(most, use.unpacked))
         except TooLarge:
             raise (TooLarge if most < use.unpacked else too_large(use.unpacked)) from None
-        except NotPacked:
-            raise Refused(400, UNPACKED) from None
         try:
             return accept_body(signal, whole, json=sent.is_json, use=use, now=self._now())
         except UnreadableBody as error:
             self.writer.note({"unreadable": 1}, [unread(error, whole, use.redaction)])
-            status = 413 if isinstance(error, TooManyInBody) else 400
+            status = 413 if error.why == TOO_MANY else 400
             raise Refused(status, str(error)) from None
         except Exception as error:
             # A body that nobody foresaw: it would fail again.

@@ -49,11 +49,7 @@ class Reply:
 
 
 def refusal(status: int, message: str, *, json: bool = True) -> Reply:
-    """Return the reply that nothing was taken in; ``google.rpc.Status`` says why.
-
-    Args:
-        json: True if the request was JSON, and not protobuf.
-    """
+    """Return the reply that nothing was taken in; ``google.rpc.Status`` says why."""
     code = _CODES[status]
     headers = {}
     if status in (429, 503):
@@ -100,11 +96,7 @@ _BEGINNING = 16_000
 def accept_body(
     signal: Signal, body: bytes, *, json: bool, use: IntakeSettings, now: float
 ) -> AcceptedBody:
-    """Return what is written of a body.
-
-    Raises:
-        UnreadableBody: It is not what it should be at all.
-    """
+    """Return what is written of a body."""
     redaction, limits = use.redaction, use.limits
     if signal == "examples":
         read = read_examples(body, redaction=redaction, limits=limits, now=now)
@@ -132,7 +124,7 @@ def unread(error: UnreadableBody, body: bytes, redaction: Redaction | None) -> M
 
 def why_rejected(malformed: Sequence[Malformed]) -> str:
     """Return in words why something was put aside, the most frequent reasons first."""
-    reasons = Counter(item.why for item in malformed)
+    reasons = Counter(why for why, _ in malformed)
     words = [f"{n:,} × {worded(why)}" for why, n in reasons.most_common(SHOWN)]
     return "; ".join([*words, *(["…"] if len(reasons) > SHOWN else [])])
 
@@ -145,41 +137,37 @@ TAKEN = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class IntakeFigures:
-    """The figures of the intake since the process began, and what waits now.
+def exposition(
+    database: Database,
+    now: float,
+    *,
+    taken: Mapping[str, int],
+    replies: Mapping[int, int],
+    waiting: int,
+    waiting_bytes: int,
+    is_writable: bool,
+) -> str:
+    """Return all figures as text. Those of the store are left out where it is away.
 
-    Attributes:
-        taken: How much of what was written, as it is counted in the store.
+    Args:
+        taken: How much of what was written since the process began, as the store counts it.
         replies: Requests by the status they were answered with.
-        waiting: Requests that wait to be written.
-        is_writable: True if the store could be written to when that was last tried.
     """
-
-    taken: Mapping[str, int]
-    replies: Mapping[int, int]
-    waiting: int
-    waiting_bytes: int
-    is_writable: bool
-
-
-def exposition(figures: IntakeFigures, database: Database, now: float) -> str:
-    """Return all figures as text. Those of the store are left out where it is away."""
     lines = [
         *_figure(
             "items_total", "Spans, log records and examples by what became of them.",
-            {what: figures.taken.get(what, 0) for what in TAKEN}, "what",
+            {what: taken.get(what, 0) for what in TAKEN}, "what",
         ),
         *_figure(
             "replies_total", "Requests by the status of their reply.",
-            dict(sorted(figures.replies.items())), "status",
+            dict(sorted(replies.items())), "status",
         ),
         *_figure(
-            "refused_total", "Requests that were not taken in.", figures.taken.get("refused", 0)
+            "refused_total", "Requests that were not taken in.", taken.get("refused", 0)
         ),
-        *_figure("queue_requests", "Requests that wait to be written.", figures.waiting),
-        *_figure("queue_bytes", "Bytes that they hold.", figures.waiting_bytes),
-        *_figure("store_up", "1 if the store could be written to.", int(figures.is_writable)),
+        *_figure("queue_requests", "Requests that wait to be written.", waiting),
+        *_figure("queue_bytes", "Bytes that they hold.", waiting_bytes),
+        *_figure("store_up", "1 if the store could be written to.", int(is_writable)),
     ]  # fmt: skip
     with suppress(StoreAway):
         lines += _of_store(database, now)

@@ -287,12 +287,7 @@ def record(
 
 
 def sender_to(address: str, token: str) -> RecordSender:
-    """Return a sender to an address ``http://…``, or into a store.
-
-    Raises:
-        InputError: It is neither.
-        MissingDependency: What a store needs is not installed.
-    """
+    """Return a sender to an address ``http://…``, or into a store."""
     without_password = address.rpartition("@")[2]
     if address.startswith(("http://", "https://")):
         with suppress(ValueError):

@@ -17,9 +17,6 @@ class SendTokens:
     """The tokens with which apps may send: one by itself, and those in a file.
 
     The file is read anew once it changes, so a token that is taken out of it is refused at once.
-
-    Raises:
-        InputError: The file cannot be read, or has a line that is none.
     """
 
     def __init__(self, token: str = "", file: Path | None = None) -> None:
@@ -52,11 +49,7 @@ class SendTokens:
 
 
 def read_send_tokens(file: Path) -> dict[str, str]:
-    """Return the hash of each app's token.
-
-    Raises:
-        InputError: The file cannot be read, or has a line that is none.
-    """
+    """Return the hash of each app's token."""
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -74,11 +67,7 @@ def read_send_tokens(file: Path) -> dict[str, str]:
 
 
 def new_send_token(file: Path, app: str) -> str:
-    """Make a token for an app, in place of the one that it had.
-
-    Raises:
-        InputError: The name has spaces or is empty, or the file has other lines.
-    """
+    """Make a token for an app, in place of the one that it had."""
     if not re.fullmatch(r"\S+", app) or not app.isprintable():
         raise InputError("The name of an app has no spaces and is not empty.")
     token = secrets.token_urlsafe(18)
@@ -88,12 +77,7 @@ def new_send_token(file: Path, app: str) -> str:
 
 
 def revoke_send_token(file: Path, app: str) -> None:
-    """Take an app's token out of the file.
-
-    Raises:
-        UnknownName: It has none.
-        InputError: The file cannot be read.
-    """
+    """Take an app's token out of the file."""
     hashes = read_send_tokens(file)
     if app not in hashes:
         raise UnknownName("app", app, sorted(hashes))

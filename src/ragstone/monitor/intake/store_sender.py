@@ -16,11 +16,7 @@ _PARENTS: list[MonitorStore | None] = []
 
 
 class StoreSender:
-    """Writes into a store of this machine or a server.
-
-    Raises:
-        InputError: It cannot be opened.
-    """
+    """Writes into a store of this machine or a server."""
 
     def __init__(self, store: str) -> None:
         self._name = store

@@ -5,21 +5,20 @@ confidence limit of that baseline less the margin, so that uncertainty about the
 no alarm.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import polars as pl
 
 from ragstone.analysis.comparison.comparison_result import Verdict
-from ragstone.analysis.scored_run import Scored, ValueRange, known_metric, known_system, mean_of
+from ragstone.analysis.scored_run import Scored, known_metric, known_system, mean_of
 from ragstone.analysis.summaries.session_figures import has_sessions
 from ragstone.core.database import Sql
 from ragstone.core.errors import InputError, UnknownName
-from ragstone.core.messages import reason
 from ragstone.data.example import SESSION
 from ragstone.monitor.settings import AlarmRule, BaselineSettings, MonitorSettings
 from ragstone.monitor.store.rows import remembered
@@ -49,46 +48,22 @@ class MeanWithInterval:
         return cls(value, low, high, n)
 
 
-@dataclass(frozen=True, slots=True)
-class SideBySide:
-    """A metric now beside what it was before.
-
-    Attributes:
-        low: Low end of its interval at 95 %, which holds at every look; None where there is none.
-        why: Why there is no interval, as a reason; None if there is one.
-    """
-
-    of: str | None
-    before: MeanWithInterval
-    now: MeanWithInterval
-    difference: float | None
-    low: float | None
-    high: float | None
-    margin: float | None
-    verdict: Verdict
-    why: str | None
-
-
 ALPHA = 0.05
 
 
-class SettledMean(Protocol):
-    """A mean that does not change any more while it is looked at."""
+@dataclass(frozen=True, slots=True)
+class SettledMean:
+    """A mean that does not change any more while it is looked at; ``once`` gives its interval."""
 
-    @property
-    def value(self) -> float | None: ...
-
-    @property
-    def n(self) -> int: ...
-
-    def once(self, level: float) -> Interval | None:
-        """Return its interval."""
+    value: float | None
+    n: int
+    once: Callable[[float], Interval | None]
 
 
 def side_by_side(
-    now: Window, before: SettledMean, *, of: str | None, margin: float | None, family: int = 1
-) -> SideBySide:
-    """Return a window that may still be filling, beside what was before.
+    now: Window, before: SettledMean, *, margin: float | None, family: int = 1
+) -> Verdict:
+    """Return what is sure of a window that may still be filling, beside what was before.
 
     The difference has the interval of two means of different rows, in which that of the window is
     the one that holds at every look: the page may be looked at again and again. Of a family of m
@@ -103,18 +78,14 @@ def side_by_side(
     equivalence; ``benchmarks/monitor_numbers.py`` measures how often it holds at all looks,
     which is a little less than it says where what was before has 50 answers or fewer.
     """
+    if margin is not None:
+        within = _difference(now, before, 1 - 2 * ALPHA / family)
+        if within is not None and -margin < within.low <= within.high < margin:
+            return "equivalent"
     interval = _difference(now, before, 1 - ALPHA / family)
-    interval_alone = _difference(now, before, 1 - ALPHA)
-    difference = None
-    if now.value is not None and before.value is not None:
-        difference = now.value - before.value
-    ends = (None, None) if interval_alone is None else (interval_alone.low, interval_alone.high)
-    within = None if margin is None else _difference(now, before, 1 - 2 * ALPHA / family)
-    return SideBySide(
-        of=of, before=_as_data(before), now=_as_data(now), difference=difference, low=ends[0],
-        high=ends[1], margin=margin, verdict=_verdict(interval, within, margin, now.scale),
-        why=None if interval is not None else _why(now, before),
-    )  # fmt: skip
+    if interval is None or interval.low <= 0 <= interval.high or now.scale.better == "0":
+        return "cannot_tell"
+    return "better" if (interval.low > 0) == (now.scale.better == "+") else "worse"
 
 
 def _difference(now: Window, before: SettledMean, level: float) -> Interval | None:
@@ -124,47 +95,9 @@ def _difference(now: Window, before: SettledMean, level: float) -> Interval | No
     return unpaired_difference(now.value, after, before.value, other, level=level)
 
 
-def _verdict(
-    interval: Interval | None, within: Interval | None, margin: float | None, scale: ValueRange
-) -> Verdict:
-    if margin is not None and within is not None and -margin < within.low <= within.high < margin:
-        return "equivalent"
-    if interval is None or interval.low <= 0 <= interval.high or scale.better == "0":
-        return "cannot_tell"
-    return "better" if (interval.low > 0) == (scale.better == "+") else "worse"
-
-
-def _why(now: Window, before: SettledMean) -> str:
-    if now.scale.low is None or now.scale.high is None:
-        return reason("no_bounds")
-    return reason("too_few_to_compare", now=now.n, before=before.n)
-
-
-def _as_data(side: SettledMean) -> MeanWithInterval:
-    return MeanWithInterval.of(side.value, side.once(1 - ALPHA), side.n)
-
-
-@dataclass(frozen=True)
-class BaselineMean:
-    """The mean of a metric in a run."""
-
-    scores: pl.DataFrame
-    scale: ValueRange
-    value: float | None
-    n: int
-
-    def once(self, level: float) -> Interval | None:
-        """Return its interval, by the clusters of the run."""
-        return mean_of(self.scores, self.scale, level=level).interval
-
-
 @lru_cache(maxsize=256)
-def baseline_mean(path: Path, system: str | None, metric: str) -> BaselineMean | None:
-    """Return a metric of a finished run, which is read once; None if it was not measured there.
-
-    Raises:
-        InputError: It is no finished run, or lacks the system.
-    """
+def baseline_mean(path: Path, system: str | None, metric: str) -> SettledMean | None:
+    """Return a metric of a finished run, which is read once; None if it was not measured there."""
     scored = _scored(path, ())
     try:
         form = known_metric(scored, metric)
@@ -174,7 +107,10 @@ def baseline_mean(path: Path, system: str | None, metric: str) -> BaselineMean |
     if system is not None:
         scores = scores.filter(pl.col("system") == known_system(scored, system))
     n = int((scores["status"] == "value").sum())
-    return BaselineMean(scores, scale, mean_of(scores, scale).value, n)
+    # The interval is by the clusters of the run.
+    return SettledMean(
+        mean_of(scores, scale).value, n, lambda level: mean_of(scores, scale, level=level).interval
+    )
 
 
 BarSource = Literal["rule", "run", "slice_of_run", "first_answers"]
@@ -213,26 +149,33 @@ FEWEST = 30
 """Answers of a slice in a run, from which on its own mean counts in place of the whole run's."""
 
 
+@lru_cache(maxsize=4096)
 def bar_of_run(rule: AlarmRule, baseline: BaselineSettings, slice: str) -> AlarmBar:
-    """Return the bar of a rule with a margin to a run.
+    """Return the bar of a rule with a margin to the run of a baseline, which has one.
 
     A slice is compared with the same slice of the run where that has enough answers, else with the
     whole run.
-
-    Raises:
-        InputError: The run cannot be read, or lacks the metric or the system.
     """
-    if baseline.run is None:
-        raise InputError(f"{rule.name}: there is no baseline run to count its margin from.")
-    return _bar_of_run(rule, baseline.run, baseline.system, slice)
+    path, system = baseline.run, baseline.system
+    assert path is not None
+    facet, _, value = slice.partition("=")
+    whole = _scores(path, system, rule, "")
+    part = _part(path, system, rule, facet, value) if facet else None
+    scores = whole if part is None else part
+    scale = _scored(path, ()).scale(known_metric(_scored(path, ()), rule.metric))
+    scale = replace(scale, rate=False) if rule.of == "sessions" else scale
+    estimate = mean_of(scores, scale, level=BAR_LEVEL)
+    if estimate.value is None or estimate.interval is None:
+        raise InputError(
+            f"{rule.name}: {path} has too few scores of {rule.metric} to count a margin from. "
+            "Name another run in [baseline], or write bar in place of margin."
+        )
+    source: BarSource = "run" if part is None else "slice_of_run"
+    return _bar(rule, source, estimate.value, estimate.interval, estimate.n)
 
 
 def bar_beforehand(rule: AlarmRule, baseline: BaselineSettings) -> AlarmBar:
-    """Return the bar that a rule has, or would have after ``USUAL_MEAN`` in its first answers.
-
-    Raises:
-        InputError: The baseline run cannot be read, or lacks the metric or the system.
-    """
+    """Return the bar that a rule has, or would have after ``USUAL_MEAN`` in its first answers."""
     if rule.bar is not None:
         return AlarmBar(rule.bar)
     if baseline.run is not None:
@@ -263,23 +206,6 @@ def bar_of_first(rule: AlarmRule, scores: Sequence[WatchedScore]) -> AlarmBar:
         low=low, high=high,
     )  # fmt: skip
     return _bar(rule, "first_answers", mean, Interval(*ends, BAR_LEVEL, "wilson"), len(scores))
-
-
-@lru_cache(maxsize=4096)
-def _bar_of_run(rule: AlarmRule, path: Path, system: str | None, slice: str) -> AlarmBar:
-    facet, _, value = slice.partition("=")
-    whole = _scores(path, system, rule, "")
-    part = _part(path, system, rule, facet, value) if facet else None
-    scores, source = (whole, "run") if part is None else (part, "slice_of_run")
-    scale = _scored(path, ()).scale(known_metric(_scored(path, ()), rule.metric))
-    scale = replace(scale, rate=False) if rule.of == "sessions" else scale
-    estimate = mean_of(scores, scale, level=BAR_LEVEL)
-    if estimate.value is None or estimate.interval is None:
-        raise InputError(
-            f"{rule.name}: {path} has too few scores of {rule.metric} to count a margin from. "
-            "Name another run in [baseline], or write bar in place of margin."
-        )
-    return _bar(rule, source, estimate.value, estimate.interval, estimate.n)  # type: ignore[arg-type]
 
 
 def _bar(rule: AlarmRule, source: BarSource, mean: float, interval: Interval, n: int) -> AlarmBar:
@@ -334,11 +260,7 @@ def _of_sessions(scores: pl.DataFrame) -> pl.DataFrame:
 def settled_bar(
     run: Sql, settings: MonitorSettings, rule: AlarmRule, slice: str
 ) -> AlarmBar | None:
-    """Return the bar of a rule in a slice; None where its first answers have not all come yet.
-
-    Raises:
-        InputError: The baseline run cannot be read, or lacks the metric or the system.
-    """
+    """Return the bar of a rule in a slice; None where its first answers have not all come yet."""
     if rule.bar is not None:
         return AlarmBar(rule.bar)
     if settings.baseline.run is not None:

@@ -1,5 +1,6 @@
 """Drift: whether questions, contexts, answers or a judge's scores of its anchors have changed."""
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 
@@ -7,13 +8,13 @@ import numpy as np
 
 from ragstone.core.database import Sql
 from ragstone.data import Example
+from ragstone.data.records import own_example
 from ragstone.data.write import from_frame
 from ragstone.monitor.store.batches import anchor_scores
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.store.stored_examples import (
     first_example_at,
     sampled_examples,
-    stored_example,
 )
 from ragstone.run import Run
 from ragstone.stats.comparison.differences import holm
@@ -80,25 +81,13 @@ class FeatureDrift:
     moved: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Drift:
-    """The features that moved in the last whole window.
-
-    Attributes:
-        looks: The how many-th window it is since the first answer that is kept.
-    """
-
-    since: float
-    until: float
-    looks: int
-    of: str | None
-    features: tuple[FeatureDrift, ...]
-
-
 def drift(
     store: MonitorStore, now: float, *, span: float = DAY, baseline: Run | None = None
-) -> Drift:
+) -> tuple[float, int, tuple[FeatureDrift, ...]]:
     """Compare inputs and outputs of the last whole window with a run or with those before.
+
+    Returns its begin, the how many-th window it is since the first answer that is kept, and the
+    features.
 
     Windows begin at whole multiples of their length since the epoch, so that however often one
     looks within one, the result is the same. Of the promise that nothing is said to have moved
@@ -117,8 +106,7 @@ def drift(
     if old is None:
         assert baseline is not None
         old = _of_run(baseline)
-    features = compared(old, new, looks)
-    return Drift(since, until, looks, None if baseline is None else baseline.path.name, features)
+    return since, looks, compared(old, new, looks)
 
 
 def compared(old: Values, new: Values, looks: int) -> tuple[FeatureDrift, ...]:
@@ -142,7 +130,7 @@ def compared(old: Values, new: Values, looks: int) -> tuple[FeatureDrift, ...]:
 
 def _of_store(run: Sql, since: float, until: float) -> Values:
     rows = sampled_examples(run, since, until, MOST)
-    values = _values(stored_example(record) for record, _ in rows)
+    values = _values(own_example(json.loads(record)) for record, _ in rows)
     confidences = [confidence for _, confidence in rows if confidence is not None]
     return {**values, CONFIDENCE: confidences} if confidences else values
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, floor, isnan
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from ragstone.core.database import Sql
 from ragstone.core.errors import InputError, RagstoneError
 from ragstone.core.messages import argument, reason
 from ragstone.monitor.settings.alarm_rules import GUARD, metric_range
+from ragstone.monitor.store.rows import Facet
 from ragstone.monitor.store.scores import last_session_scores, slot_sums
 from ragstone.monitor.store.store import WIDTH, MonitorStore
 from ragstone.stats.distributions import Interval, Method, clamp
@@ -61,9 +62,6 @@ class TimeGrid:
         Args:
             buckets: Number of steps, at most 240. None is shorter than two minutes, so there may be
                 fewer.
-
-        Raises:
-            InputError: An argument is out of its range.
         """
         if not since < until:
             raise InputError(
@@ -79,13 +77,6 @@ class TimeGrid:
         abreast = max(1, floor(wide / step + 0.5))
         begin = first - abreast + 1
         return cls(slots, first, last, abreast, begin, step, first * step, last * step)
-
-
-class Facet(NamedTuple):
-    """A name and a value that traffic can be sliced by, such as ``version`` ``v42``."""
-
-    name: str
-    value: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,51 +137,24 @@ class MetricOverTime:
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StepSums:
-    """Sums over the scores of each step, shape (K,)."""
-
-    first: int
-    scores: WeightedSums
-    undefined: Floats
-    missing: Floats
-    missing_w: Floats
-
-    def over(self, steps: int) -> Self:
-        """Sum windows of so many steps each; the first ends with the step ``steps - 1``."""
-
-        def total(values: Floats) -> Floats:
-            return np.asarray(np.lib.stride_tricks.sliding_window_view(values, steps).sum(axis=1))
-
-        others = (self.undefined, self.missing, self.missing_w)
-        return type(self)(
-            self.first + steps - 1, self.scores.over(steps), *(total(counts) for counts in others)
-        )
-
-    def since(self, first: int) -> Self:
-        """Return the same without the steps before one."""
-        k = first - self.first
-        others = (counts[k:] for counts in (self.undefined, self.missing, self.missing_w))
-        return type(self)(first, self.scores.since(k), *others)
-
-    @property
-    def together(self) -> WeightedSums:
-        """Sum all steps, as one window."""
-        return self.scores.over(len(self.undefined))
+Steps = tuple[WeightedSums, Floats]
+"""Sums over the scores of K steps, and of these steps, in rows of shape (K,): how many scores are
+undefined, how many are missing, and the weight of the missing ones."""
 
 
 def read_steps(
     run: Sql, metric: str, first: int, end: int, slots: int, slice: Facet | None
-) -> StepSums:
+) -> Steps:
     """Return the sums of the steps from ``first`` on and before ``end``."""
-    table = np.zeros((end - first, 10))
-    for slot in slot_sums(run, metric, first * slots, end * slots, slice):
-        row = table[slot.slot // slots - first]
-        most = max(row[6], slot.most)
-        row += slot[1:]
-        row[6] = most
-    columns = table.T
-    return StepSums(first, WeightedSums(*columns[:7]), *columns[7:])
+    rows = slot_sums(run, metric, first * slots, end * slots, slice)
+    sums = np.array(rows, dtype=np.float64).reshape(-1, 11).T
+    steps, most = (sums[0] // slots - first).astype(int), sums[7]
+    table = np.zeros((10, end - first))
+    for column, values in zip(table, sums[1:], strict=True):
+        np.add.at(column, steps, values)
+    table[6] = 0
+    np.maximum.at(table[6], steps, most)
+    return WeightedSums(*table[:7]), table[7:]
 
 
 CONFIDENCE = "guard_confidence"
@@ -223,18 +187,14 @@ def over_time(
     window: float | None = None,
     level: float = 0.95,
 ) -> MetricOverTime:
-    """Return a metric in windows, the end of each one step after the last.
-
-    Raises:
-        InputError: An argument is out of its range.
-    """
+    """Return a metric in windows, the end of each one step after the last."""
     grid = TimeGrid.of(since, until, buckets=buckets, window=window)
     with store.database.reading() as run:
         steps, effect = read_grid(run, metric, grid, slice)
     return in_windows(metric, slice, grid, steps, effect, level=level)
 
 
-def read_grid(run: Sql, metric: str, grid: TimeGrid, slice: Facet | None) -> tuple[StepSums, float]:
+def read_grid(run: Sql, metric: str, grid: TimeGrid, slice: Facet | None) -> tuple[Steps, float]:
     """Return the sums of all steps of a grid's windows, and the design effect of sessions."""
     steps = read_steps(run, metric, grid.begin, grid.last, grid.slots, slice)
     return steps, sessions_effect(run, metric, grid.begin * grid.step, grid.until, slice)
@@ -244,14 +204,19 @@ def in_windows(
     metric: str,
     slice: Facet | None,
     grid: TimeGrid,
-    steps: StepSums,
+    steps: Steps,
     effect: float,
     *,
     level: float = 0.95,
 ) -> MetricOverTime:
     """Estimate as ``over_time`` does, from sums that were read."""
-    scale, width, sums = value_range(metric), grid.abreast * grid.step, steps.over(grid.abreast)
-    scores, (low, high) = sums.scores, (scale.low, scale.high)
+    scale, width = value_range(metric), grid.abreast * grid.step
+    low, high = scale.low, scale.high
+    scores = steps[0].over(grid.abreast)
+    undefined, missing, missing_w = (
+        np.lib.stride_tricks.sliding_window_view(counts, grid.abreast).sum(axis=1)
+        for counts in steps[1]
+    )
     n_windows = len(scores.n)
     no_band: str | None = reason("no_bounds")
     means = scores.mean
@@ -266,9 +231,9 @@ def in_windows(
     windows = []
     for k in range(n_windows):
         n = int(scores.n[k])
-        end = (sums.first + k + 1) * grid.step
+        end = (grid.first + k + 1) * grid.step
         ends = worst_best(
-            float(scores.wx[k]), float(scores.w[k]), float(sums.missing_w[k]), low, high,
+            float(scores.wx[k]), float(scores.w[k]), float(missing_w[k]), low, high,
             scale.better,
         )  # fmt: skip
         worst, best = ends or (None, None)
@@ -277,7 +242,7 @@ def in_windows(
         value, least, greatest, band_low, band_high = known
         window = MeanInWindow(
             end - width, end, value, least, greatest, band_low, band_high, n,
-            int(sums.undefined[k]), int(sums.missing[k]), worst, best,
+            int(undefined[k]), int(missing[k]), worst, best,
         )  # fmt: skip
         windows.append(window)
     return MetricOverTime(
@@ -296,8 +261,8 @@ def sessions_effect(
     rows = last_session_scores(run, metric, since, until, slice)
     if not rows:
         return 1.0
-    weights = [1 / row.probability for row in rows]
-    return session_effect([row.value for row in rows], weights, [row.session for row in rows])
+    values, probabilities, sessions = zip(*rows, strict=True)
+    return session_effect(values, [1 / item for item in probabilities], sessions)
 
 
 LEVEL = 0.95
@@ -362,7 +327,7 @@ def read_window(
     first, end = int(since // WIDTH), int(until // WIDTH)
     if end <= first:
         return Window(value_range(metric), WeightedSums.of([]), 1.0)
-    steps = read_steps(run, metric, first, end, 1, slice)
+    scores, _ = read_steps(run, metric, first, end, 1, slice)
     if effect is None:
         effect = sessions_effect(run, metric, first * WIDTH, end * WIDTH, slice)
-    return Window(value_range(metric), steps.together, effect)
+    return Window(value_range(metric), scores.over(end - first), effect)

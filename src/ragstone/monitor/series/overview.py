@@ -7,13 +7,14 @@ from typing import Literal
 
 import numpy as np
 
-from ragstone.analysis.scored_run import ValueRange
+from ragstone.analysis.comparison.comparison_result import Verdict
 from ragstone.core.database import Sql
 from ragstone.core.errors import InputError
 from ragstone.monitor.settings import AlarmRule, MonitorSettings
 from ragstone.monitor.settings.alarm_rules import GUARD
 from ragstone.monitor.store.draws import TurnChance, probability_of_all
 from ragstone.monitor.store.incoming import deployed
+from ragstone.monitor.store.rows import Facet
 from ragstone.monitor.store.scores import facet_values, labelled_scores, scored_metrics
 from ragstone.monitor.store.store import WIDTH, MonitorStore
 from ragstone.monitor.store.stored_alarms import WORSE, RaisedAlarm, alarms_firing_after
@@ -25,13 +26,12 @@ from ragstone.stats.sessions import Better, SessionEstimate, Sessions, SessionVa
 from .baselines import (
     MeanWithInterval,
     SettledMean,
-    SideBySide,
     baseline_mean,
     settled_bar,
     side_by_side,
 )
 from .metric_over_time import (
-    Facet,
+    LEVEL,
     MeanInWindow,
     MetricOverTime,
     TimeGrid,
@@ -60,14 +60,6 @@ that leaves it open, the verdict beside what was before: ``as_before`` is *equiv
 
 
 @dataclass(frozen=True, slots=True)
-class DeployMarker:
-    """The time when answers of a version were first seen."""
-
-    version: str
-    at: float
-
-
-@dataclass(frozen=True, slots=True)
 class CorrectedNow:
     """The mean by the judge and the same corrected by people's labels, of all that is shown.
 
@@ -89,8 +81,9 @@ class MetricNow:
     """A metric on the first screen.
 
     Attributes:
-        before: Beside the baseline run, or, without one that has the metric, beside the window of
-            the same length before.
+        before: The mean in the baseline run, or, without one that has the metric, in the window
+            of the same length before.
+        baseline: The name of the run; None where there is none that has the metric.
     """
 
     metric: str
@@ -99,7 +92,8 @@ class MetricNow:
     judged_last_hour: int
     bar: float | None
     series: MetricOverTime
-    before: SideBySide
+    before: MeanWithInterval
+    baseline: str | None
     corrected: CorrectedNow | None
     alarms: tuple[RaisedAlarm, ...]
 
@@ -109,6 +103,7 @@ class MonitorPageFacts:
     """The first screen.
 
     Attributes:
+        deploys: The versions that were first seen in this time, and when.
         slices: The names that traffic can be sliced by, with their most frequent values.
     """
 
@@ -117,7 +112,7 @@ class MonitorPageFacts:
     slice: Facet | None
     baseline: str | None
     metrics: tuple[MetricNow, ...]
-    deploys: tuple[DeployMarker, ...]
+    deploys: Sequence[tuple[str, float]]
     alarms: tuple[RaisedAlarm, ...]
     slices: Mapping[str, Sequence[str]]
 
@@ -131,11 +126,7 @@ def monitored(
     slice: Facet | None = None,
     metrics: Sequence[str] | None = None,
 ) -> MonitorPageFacts:
-    """Return all that the first screen shows of the last hours.
-
-    Raises:
-        InputError: The baseline run cannot be read.
-    """
+    """Return all that the first screen shows of the last hours."""
     grid = TimeGrid.of(now - last, now)
     with store.database.reading() as run:
         rules = [rule.metric for rule in settings.rules]
@@ -147,7 +138,7 @@ def monitored(
             for metric in names
         )
         baseline = None if settings.baseline.run is None else settings.baseline.run.name
-        deploys = tuple(DeployMarker(*deploy) for deploy in deployed(run, grid.since, now))
+        deploys = deployed(run, grid.since, now)
         slices = facet_values(run, grid.since, MOST_VALUES)
         return MonitorPageFacts(
             now, grid.since, slice, baseline, tuple(figures), deploys, alarms, slices
@@ -166,10 +157,11 @@ def _metric_now(
 ) -> MetricNow:
     steps, effect = read_grid(run, metric, grid, slice)
     series = in_windows(metric, slice, grid, steps, effect)
-    window = Window(series.range, steps.since(grid.first).together, effect)
+    scores = steps[0].since(grid.first - grid.begin)
+    window = Window(series.range, scores.over(len(scores.n)), effect)
     rule = _shown_rule(settings, metric, slice, alarms)
-    before, of = _before(run, settings, metric, grid, slice, effect)
-    beside = side_by_side(window, before, of=of, margin=_margin(rule, metric), family=family)
+    before, baseline = _before(run, settings, metric, grid, slice, effect)
+    verdict = side_by_side(window, before, margin=_margin(rule, metric), family=family)
     bar = None if rule is None else _bar(run, settings, rule, _written(slice))
     rules = {rule.name for rule in settings.rules if rule.metric == metric}
     of_metric = tuple(alarm for alarm in alarms if alarm.rule in rules)
@@ -177,9 +169,10 @@ def _metric_now(
         item.firing and item.kind == WORSE and item.slice == _written(slice) for item in of_metric
     )
     return MetricNow(
-        metric=metric, state=_state(series, bar, beside, fires=fires), window=series.now,
+        metric=metric, state=_state(series, bar, verdict, fires=fires), window=series.now,
         judged_last_hour=read_window(run, metric, now - HOUR, now + WIDTH, slice, effect=1.0).n,
-        bar=bar, series=series, before=beside,
+        bar=bar, series=series,
+        before=MeanWithInterval.of(before.value, before.once(LEVEL), before.n), baseline=baseline,
         corrected=corrected_now(run, metric, grid.since, grid.until, slice, window),
         alarms=of_metric,
     )  # fmt: skip
@@ -199,7 +192,8 @@ def _before(
         if mean is not None:
             return mean, baseline.run.name
     since = grid.since - (grid.until - grid.since)
-    return read_window(run, metric, since, grid.since, slice, effect=effect), None
+    window = read_window(run, metric, since, grid.since, slice, effect=effect)
+    return SettledMean(window.value, window.n, window.once), None
 
 
 def _shown_rule(
@@ -207,7 +201,7 @@ def _shown_rule(
 ) -> AlarmRule | None:
     here = _written(slice)
     firing = {alarm.rule for alarm in alarms if alarm.firing and alarm.slice == here}
-    watched = {here, "" if slice is None else slice.name}
+    watched = {here, "" if slice is None else slice[0]}
     rules = [rule for rule in settings.rules if rule.metric == metric and rule.slice in watched]
     return next((rule for rule in rules if rule.name in firing), rules[0] if rules else None)
 
@@ -228,11 +222,11 @@ def _bar(run: Sql, settings: MonitorSettings, rule: AlarmRule, slice: str) -> fl
 
 
 def _written(slice: Facet | None) -> str:
-    return "" if slice is None else f"{slice.name}={slice.value}"
+    return "" if slice is None else "=".join(slice)
 
 
 def _state(
-    series: MetricOverTime, bar: float | None, beside: SideBySide, *, fires: bool
+    series: MetricOverTime, bar: float | None, verdict: Verdict, *, fires: bool
 ) -> MetricState:
     window = series.windows[-1]
     if fires:
@@ -243,10 +237,10 @@ def _state(
     if bar is not None and low is not None and high is not None and not low <= bar <= high:
         is_good = (low > bar) == (series.range.better != "-")
         return "above_bar" if is_good else "below_bar"
-    match beside.verdict:
+    match verdict:
         case "equivalent" | "same":
             return "as_before"
-        case "better" | "worse" | "cannot_tell" as verdict:
+        case "better" | "worse" | "cannot_tell":
             return verdict
 
 
@@ -256,10 +250,7 @@ def corrected_now(
     """Return the mean of a window by the judge, corrected by labels, and by labels alone.
 
     Labels are those of answers that were drawn by chance from the judged ones; each counts with one
-    over the probability that it was judged and labelled.
-
-    Returns:
-        None if none of them is labelled.
+    over the probability that it was judged and labelled. None if none of them is labelled.
     """
     rows = labelled_scores(run, metric, since, until, slice)
     if not rows:
@@ -290,8 +281,7 @@ class SessionWindow:
     Attributes:
         sessions: How many are counted, those of one turn among them, which have no figures.
         left_out: Those with a turn that was not drawn to be judged. The others weigh the more.
-        resolved: The share whose last turn is answered, and reaches the bar if there is one; of the
-            sessions whose last turn was drawn.
+        resolved: The share whose last turn is answered, of the sessions whose last turn was drawn.
     """
 
     start: float
@@ -303,50 +293,40 @@ class SessionWindow:
     resolved: SessionEstimate
 
 
-@dataclass(frozen=True, slots=True)
-class TurnsInTime:
-    """All turns of the sessions of a window, from which smaller windows are counted."""
+def sessions_over_time(
+    store: MonitorStore,
+    metric: str,
+    *,
+    since: float,
+    until: float,
+    windows: Sequence[int],
+    slice: Facet | None = None,
+) -> list[tuple[SessionWindow, ...]]:
+    """Return the figures of sessions by when their last turn was, in each number of windows.
 
-    metric: str
-    since: float
-    until: float
-    turns: Sequence[ScoredTurn]
-    answers: Sequence[ScoredTurn]
-
-    def windows(self, n: int, bar: float | None = None) -> tuple[SessionWindow, ...]:
-        """Return the figures of ``n`` windows, at least 1, of sessions by when their last turn was.
-
-        A session counts where all its turns were drawn to be judged, with a weight of one over the
-        probability of that; the guard checks every turn. What is not judged yet, or failed, is
-        missing, and bounds the figures. Sessions are independent.
-
-        Args:
-            bar: The score of the last turn with which a session is resolved; None: an answer will
-                do.
-        """
-        width = ceil((self.until - self.since) / n)
-        last = {turn.session: turn.at for turn in self.turns}
-        place_of = {session: int((at - self.since) // width) for session, at in last.items()}
-        turns: list[list[ScoredTurn]] = [[] for _ in range(n)]
-        answers: list[list[ScoredTurn]] = [[] for _ in range(n)]
-        for turn, answer in zip(self.turns, self.answers, strict=True):
-            if 0 <= (k := place_of[turn.session]) < n:
-                turns[k].append(turn)
-                answers[k].append(answer)
-        return tuple(
-            _window(self.metric, self.since + k * width, width, turns[k], answers[k], bar)
-            for k in range(n)
-        )
-
-
-def turns_in_time(
-    store: MonitorStore, metric: str, *, since: float, until: float, slice: Facet | None = None
-) -> TurnsInTime:
-    """Read the turns of the sessions of a window."""
+    A session counts where all its turns were drawn to be judged, with a weight of one over the
+    probability of that; the guard checks every turn. What is not judged yet, or failed, is
+    missing, and bounds the figures. Sessions are independent.
+    """
     with store.database.reading() as run:
         turns = session_turns(run, metric, since, until, slice)
         answers = session_turns(run, ABSTENTION, since, until, slice)
-    return TurnsInTime(metric, since, until, turns, answers)
+    last = {turn.session: turn.at for turn in turns}
+    courses = []
+    for n in windows:
+        width = ceil((until - since) / n)
+        window_of = {session: int((at - since) // width) for session, at in last.items()}
+        turns_in: list[list[ScoredTurn]] = [[] for _ in range(n)]
+        answers_in: list[list[ScoredTurn]] = [[] for _ in range(n)]
+        for turn, answer in zip(turns, answers, strict=True):
+            if 0 <= (k := window_of[turn.session]) < n:
+                turns_in[k].append(turn)
+                answers_in[k].append(answer)
+        course = (
+            _window(metric, since + k * width, width, turns_in[k], answers_in[k]) for k in range(n)
+        )
+        courses.append(tuple(course))
+    return courses
 
 
 def _window(
@@ -355,7 +335,6 @@ def _window(
     width: float,
     turns: Sequence[ScoredTurn],
     answers: Sequence[ScoredTurn],
-    bar: float | None,
 ) -> SessionWindow:
     drawn = _weights(turns, every=GUARD.fullmatch(metric) is not None)
     scale = value_range(metric)
@@ -369,22 +348,16 @@ def _window(
     return SessionWindow(
         start, start + width, len(drawn), len({turn.session for turn in turns}) - len(drawn),
         None if scale.better == "0" else estimate(sessions.worst(session_scores), rate=scale.rate),
-        estimate(sessions.mean(session_scores), rate=False), _resolved(turns, answers, scale, bar),
+        estimate(sessions.mean(session_scores), rate=False), _resolved(answers),
     )  # fmt: skip
 
 
-def _resolved(
-    turns: Sequence[ScoredTurn], answers: Sequence[ScoredTurn], scale: ValueRange, bar: float | None
-) -> SessionEstimate:
+def _resolved(answers: Sequence[ScoredTurn]) -> SessionEstimate:
     last = {turn.session: turn for turn in answers}
     drawn = _weights(list(last.values()), every=False)
     abstains, sessions = _of(answers, drawn, 0, 1, "-")
     answered = TurnScores(1 - abstains.values, abstains.missing, 0, 1, "+")
-    if bar is None:
-        resolved = sessions.resolved(answered)
-    else:
-        bar_scores, _ = _of(turns, drawn, scale.low, scale.high, scale.better)
-        resolved = sessions.resolved(answered, bar_scores, bar)
+    resolved = sessions.resolved(answered)
     return sessions.estimate(resolved, rate=True, low=0, high=1, better="+")
 
 

@@ -124,11 +124,7 @@ class NoDataSettings:
 
 
 def metric_range(metric: str) -> Range:
-    """Return the range of the values of a metric; those of the guard lie from 0 to 1.
-
-    Raises:
-        InputError: There is no such metric.
-    """
+    """Return the range of the values of a metric; those of the guard lie from 0 to 1."""
     return Range(0, 1) if GUARD.fullmatch(metric) else read_metric(metric).range
 
 

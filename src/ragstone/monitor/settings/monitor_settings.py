@@ -176,11 +176,7 @@ def unset_variables(settings: MonitorSettings) -> tuple[str, ...]:
 
 
 def unpriced_models(settings: MonitorSettings) -> tuple[str, ...]:
-    """Return the models whose price is not known, where the settings say what an hour may cost.
-
-    Raises:
-        InputError: The file of prices cannot be read.
-    """
+    """Return the models whose price is not known, where the settings say what an hour may cost."""
     judging = settings.judging
     if judging.usd_an_hour is None:
         return ()
@@ -235,11 +231,7 @@ def closed_judges(settings: MonitorSettings) -> Iterator[str]:
 
 
 def check_start(settings: MonitorSettings) -> None:
-    """Refuse settings by which nothing could be judged, alarms not sent, or money not counted.
-
-    Raises:
-        InputError: Something is lacking; says all of it.
-    """
+    """Refuse settings by which nothing could be judged, alarms not sent, or money not counted."""
     where = "" if settings.file is None else f"{settings.file}: "
     faults = [*closed_judges(settings), *(f"{where}{item}" for item in lacking(settings))]
     if faults:

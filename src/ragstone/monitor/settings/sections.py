@@ -151,11 +151,7 @@ class SamplingSettings:
 
 
 def check_rate(rate: float) -> None:
-    """See that answers can be drawn with a probability that was given in place of the file's.
-
-    Raises:
-        InputError: It is no probability, or too small a one.
-    """
+    """See that answers can be drawn with a probability that was given in place of the file's."""
     if not LEAST_RATE <= rate <= 1:
         raise InputError(
             f"{argument('sample', rate)} is no probability from {LEAST_RATE:g} to 1: write 0.2, "
@@ -196,21 +192,6 @@ class RetentionSettings:
     gigabytes: Annotated[float, number(above=True, high=1e6)] = 20.0
 
 
-@dataclass(frozen=True, slots=True)
-class WriteBack:
-    """The receiver that scores are written back to.
-
-    Args:
-        url: Of the receiver of logs, such as ``http://localhost:4318/v1/logs``.
-    """
-
-    url: str
-    headers: Mapping[str, str]
-
-    def __repr__(self) -> str:
-        return f"WriteBack({self.url!r}, {sorted(self.headers)})"
-
-
 def _url(url: str) -> str:
     try:
         parts = urlsplit(url)
@@ -249,21 +230,9 @@ class WriteBackSettings:
     url: Annotated[Url, Field(examples=["http://localhost:4318/v1/logs"])]
     headers_from: HeadersFrom = field(default_factory=dict)
 
-    def open(self) -> WriteBack:
-        """Return the receiver, with its secrets.
-
-        Raises:
-            InputError: A variable is not set.
-        """
-        return WriteBack(self.url, {name: secret(item) for name, item in self.headers_from.items()})
-
 
 def secret(variable: str) -> str:
-    """Return the secret in an environment variable.
-
-    Raises:
-        InputError: It is not set.
-    """
+    """Return the secret in an environment variable."""
     value = os.environ.get(variable, "")
     if not value:
         raise InputError(

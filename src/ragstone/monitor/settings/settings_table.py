@@ -27,11 +27,7 @@ LAST = 253_402_300_799.0
 
 
 def read_length(text: str, name: str) -> float:
-    """Return seconds of ``30s``, ``15min``, ``2h``, ``7d`` or ``1w``.
-
-    Raises:
-        InputError: It is none of these.
-    """
+    """Return seconds of ``30s``, ``15min``, ``2h``, ``7d`` or ``1w``."""
     match = LENGTH.fullmatch(text.strip())
     if match is None:
         raise InputError(
@@ -45,9 +41,6 @@ def read_moment(text: str, name: str, now: float) -> float:
     ago.
 
     A time without a zone is UTC.
-
-    Raises:
-        InputError: It is none of these.
     """
     if LENGTH.fullmatch(text.strip()):
         return now - read_length(text, name)
@@ -302,11 +295,7 @@ T = TypeVar("T")
 def read_tables(
     adapter: TypeAdapter[T], file: Path, values: Mapping[str, Any], text: str, context: FileContext
 ) -> T:
-    """Read the tables of a file.
-
-    Raises:
-        FaultySettings: The file has faults.
-    """
+    """Read the tables of a file."""
     try:
         return adapter.validate_python(values, context=context)
     except ValidationError as error:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from operator import itemgetter
-from typing import NamedTuple
 
 from ragstone.core.database import Sql
 
@@ -29,19 +28,6 @@ class JudgingBatch:
     tries: int
     usd: float | None
     how: str
-
-
-class JudgedExample(NamedTuple):
-    """The result of one example.
-
-    Attributes:
-        again: Whether a judge failed at it, so that it is worth another try.
-    """
-
-    example: str
-    scores: Sequence[NewScore]
-    judgements: str | None
-    again: bool
 
 
 def spent(run: Sql, now: float) -> tuple[int, float]:
@@ -94,7 +80,9 @@ def write_judged(
     run: Sql,
     now: float,
     batch: JudgingBatch,
-    judged: Iterable[JudgedExample],
+    scores: Sequence[NewScore],
+    judgements: Mapping[str, str],
+    failed: Collection[str],
     judge: str,
     usd: float | None,
     *,
@@ -103,6 +91,10 @@ def write_judged(
     """Keep what came of a batch, and that it is done.
 
     What was erased meanwhile stays so; what has another text by now goes on being due.
+
+    Args:
+        judgements: By example, as JSON.
+        failed: Examples at which a judge failed, so that they are worth another try.
     """
     rows = rows_of(
         run,
@@ -112,31 +104,29 @@ def write_judged(
         batch.examples,
     )
     sources, scored = dict[str, ScoreSource](), dict[str, ScoredExample]()
-    for example, text_hash, source, *facts in rows:
+    for example, text_hash, source, at, version, probability in rows:
         if batch.examples[example] == text_hash:
-            sources[example], scored[example] = source, ScoredExample(*facts)
-    results = [result for result in judged if result.example in scored]
+            sources[example], scored[example] = source, (at, version, probability)
     run.many(
         "INSERT INTO judged VALUES (?, ?, ?, ?, ?) ON CONFLICT (example) DO UPDATE SET "
         "at = excluded.at, text_hash = excluded.text_hash, judge = excluded.judge, "
         "judgements = excluded.judgements",
         [
-            (result.example, now, batch.examples[result.example], judge, result.judgements)
-            for result in results
-            if result.judgements is not None
+            (example, now, batch.examples[example], judge, judgements[example])
+            for example in scored
+            if example in judgements
         ],
     )
     for source in JUDGED:
-        of_source = [result for result in results if sources[result.example] == source]
-        scores = [score for result in of_source for score in result.scores]
-        examples = {result.example: scored[result.example] for result in of_source}
-        write_scores(run, now, source, scores, examples, JUDGED)
-    done = [result.example for result in results if not result.again]
+        examples = {example: scored[example] for example, of in sources.items() if of == source}
+        of_source = [score for score in scores if score.example in examples]
+        write_scores(run, now, source, of_source, examples, JUDGED)
+    done = [example for example in sources if example not in failed]
     for page in in_pages(done):
         run(f"UPDATE draws SET state = 'judged' WHERE example IN ({marks(page)})", *page)
-    failed = [result.example for result in results if result.again]
-    set_aside = try_again(run, now, failed, 1 if last else MOST_TRIES)
-    counts = {"judged": len(done), "retried": len(failed) - set_aside, "set_aside": set_aside}
+    again = [example for example in sources if example in failed]
+    set_aside = try_again(run, now, again, 1 if last else MOST_TRIES)
+    counts = {"judged": len(done), "retried": len(again) - set_aside, "set_aside": set_aside}
     count(run, now, {**counts, "micro_usd": round((usd or 0.0) * MILLION)})
     keep_batch(run, None)
 
@@ -166,7 +156,7 @@ def shed(run: Sql, now: float, before: float, metrics: Sequence[str], why: str, 
         before, most,
     )  # fmt: skip
     for source in JUDGED:
-        examples = {example: ScoredExample(*row) for example, of, *row in late if of == source}
+        examples = {row[0]: row[2:] for row in late if row[1] == source}
         scores = [missing_score(id, metric, why) for id in examples for metric in metrics]
         write_scores(run, now, source, scores, examples, JUDGED)
     run.many("UPDATE draws SET state = 'shed' WHERE example = ?", [(row[0],) for row in late])

@@ -7,7 +7,7 @@ after several tries) and ``shed`` (waited too long for its turn).
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from math import prod
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from ragstone.core.database import Sql
 
@@ -45,9 +45,6 @@ def lot(seed: str, session: str) -> float:
     return int.from_bytes(drawn) / 2**64
 
 
-DrawState = Literal["out", "due", "judged", "failed", "shed"]
-
-
 class ToDraw(NamedTuple):
     """An example that may be drawn; ``confidence`` is the guard's, ``session`` is its own id where
     it has none."""
@@ -57,16 +54,6 @@ class ToDraw(NamedTuple):
     text_hash: str
     confidence: float | None
     facets: Mapping[str, str]
-
-
-class NewDraw(NamedTuple):
-    """An example that was drawn, or passed over."""
-
-    example: str
-    probability: float
-    state: DrawState
-    text_hash: str
-    lot: float
 
 
 def next_to_draw(run: Sql, most: int) -> list[ToDraw]:
@@ -97,24 +84,31 @@ def facets_of(run: Sql, examples: Collection[str]) -> dict[str, dict[str, str]]:
     return facets
 
 
-def write_draws(run: Sql, now: float, draws: Sequence[NewDraw], about: Collection[str]) -> None:
-    """Keep draws; an example that was drawn before is due again where its text changed."""
-    ids = rows_of(run, "SELECT example FROM examples WHERE example IN (...)", about)
-    stored = {example for (example,) in ids}
-    rows = rows_of(run, "SELECT example, text_hash, state FROM draws WHERE example IN (...)", about)
+def write_draws(
+    run: Sql, now: float, seed: str, examples: Sequence[ToDraw], probabilities: Sequence[float]
+) -> None:
+    """Draw each example with its probability, by its lot, and keep the draws.
+
+    An example that was drawn before is due again where its text changed.
+    """
+    ids = [example.example for example in examples]
+    rows = rows_of(run, "SELECT example FROM examples WHERE example IN (...)", ids)
+    stored = {example for (example,) in rows}
+    rows = rows_of(run, "SELECT example, text_hash, state FROM draws WHERE example IN (...)", ids)
     known = {example: (text_hash, state) for example, text_hash, state in rows}
-    new = [draw for draw in draws if draw.example in stored and draw.example not in known]
-    run.many(
-        "INSERT INTO draws VALUES (?, ?, ?, ?, ?, ?, 'sample', 0, ?)",
-        [
-            (draw.example, now, draw.probability, draw.state, now, draw.text_hash, draw.lot)
-            for draw in new
-        ],
-    )
+    new, due = list[tuple[object, ...]](), 0
+    for example, probability in zip(examples, probabilities, strict=True):
+        if example.example in stored and example.example not in known:
+            own_lot = lot(seed, example.session)
+            is_due = own_lot < probability
+            due += is_due
+            state = "due" if is_due else "out"
+            new.append((example.example, now, probability, state, now, example.text_hash, own_lot))
+    run.many("INSERT INTO draws VALUES (?, ?, ?, ?, ?, ?, 'sample', 0, ?)", new)
     changed = [
-        (now, draw.text_hash, draw.example)
-        for draw in draws
-        if draw.example in known and known[draw.example][0] != draw.text_hash
+        (now, example.text_hash, example.example)
+        for example in examples
+        if example.example in known and known[example.example][0] != example.text_hash
     ]
     run.many(
         "UPDATE draws SET state = CASE WHEN state = 'out' THEN 'out' ELSE 'due' END, "
@@ -122,8 +116,7 @@ def write_draws(run: Sql, now: float, draws: Sequence[NewDraw], about: Collectio
         changed,
     )
     again = sum(known[example][1] != "out" for *_, example in changed)
-    due = sum(draw.state == "due" for draw in new)
-    done(run, DRAW, about)
+    done(run, DRAW, ids)
     count(run, now, {"due": due + again, "passed_over": len(new) - due})
 
 

@@ -23,14 +23,6 @@ MOST_MALFORMED = 1_000
 """Malformed spans that are kept aside; the oldest go first. All are counted."""
 
 
-class KeptAside(NamedTuple):
-    """Something that could not be taken in: when it came, why, and the beginning of it."""
-
-    at: float
-    why: str
-    body: bytes
-
-
 def insert_received(run: Sql, now: float, parts: Iterable[tuple[str, str, bytes]]) -> None:
     """Add what came of traces: for each the trace, the kind and the body."""
     run.many(
@@ -50,10 +42,10 @@ def insert_malformed(run: Sql, now: float, faults: Iterable[tuple[str, bytes]]) 
         )
 
 
-def last_malformed(run: Sql, n: int = 100) -> list[KeptAside]:
-    """Return the last that was kept aside, the newest first."""
+def last_malformed(run: Sql, n: int = 100) -> list[tuple[float, str, bytes]]:
+    """Return the last that was kept aside, the newest first: when it came, why, its beginning."""
     rows = run("SELECT at, why, body FROM malformed ORDER BY number DESC LIMIT ?", n)
-    return [KeptAside(at, why, bytes(body)) for at, why, body in rows]
+    return [(at, why, bytes(body)) for at, why, body in rows]
 
 
 CURSOR = "folded_through"
@@ -220,17 +212,6 @@ def erased(run: Sql) -> None:
     keep(run, ERASURES, erasures(run) + 1)
 
 
-class StoredTrace(NamedTuple):
-    """A trace with its progress. ``content`` is empty for one that is not about answers."""
-
-    trace: str
-    first_at: float
-    last_at: float
-    rooted: bool
-    through: int
-    content: str
-
-
 class FoldedExample(NamedTuple):
     """An example as a row; ``record``, ``facts`` are JSON."""
 
@@ -249,14 +230,21 @@ class FoldedExample(NamedTuple):
 
 
 def write_folded(
-    run: Sql, now: float, traces: Sequence[StoredTrace], examples: Sequence[FoldedExample]
+    run: Sql,
+    now: float,
+    traces: Sequence[tuple[str, float, float, int, int, str]],
+    examples: Sequence[FoldedExample],
 ) -> None:
     """Put traces and their examples in the place of what was known of them before.
 
     An example whose text is as it was stays settled. One that its trace no longer has is gone with
     all that hangs on it.
+
+    Args:
+        traces: Name, first and last time, 1 if its root came, the last part that was folded, and
+            what content it has; empty for one that is not about answers.
     """
-    names = [trace.trace for trace in traces]
+    names = [trace for trace, *_ in traces]
     which = f"trace IN ({marks(names)})"
     rows = run(f"SELECT example, at, version FROM examples WHERE {which}", *names)
     known = {example: (at, version) for example, at, version in rows}
@@ -266,7 +254,7 @@ def write_folded(
         "INSERT INTO traces VALUES (?, ?, ?, ?, 1, ?, ?) ON CONFLICT (trace) DO UPDATE SET "
         "first_at = excluded.first_at, last_at = excluded.last_at, rooted = excluded.rooted, "
         "waiting = 1, through = excluded.through, content = excluded.content",
-        [(*trace[:3], int(trace.rooted), trace.through, trace.content) for trace in traces],
+        traces,
     )
     run.many(
         "INSERT INTO examples VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?) "

@@ -5,7 +5,7 @@ The log holds no text of a trace and no secret.
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, TypeVar
 
 from ragstone.core.database import Sql
 from ragstone.core.escape import single_line
@@ -37,7 +37,7 @@ def rows_of(run: Sql, sql: str, values: Iterable[str], *more: object) -> list[tu
 
 
 Facet = tuple[str, str]
-"""A name that can be sliced by, and a value."""
+"""A name and a value that traffic can be sliced by, such as ``version`` and ``v42``."""
 
 
 def with_facet(facet: Facet | None, table: str = "s") -> str:
@@ -133,14 +133,6 @@ LONGEST_LINE = 2_000
 MOST_LINES = 100_000
 
 
-class LogLine(NamedTuple):
-    """One line of the log."""
-
-    at: float
-    level: Level
-    text: str
-
-
 def log(run: Sql, now: float, level: Level, text: str) -> None:
     """Write a line; of very many, the oldest are forgotten."""
     line = single_line(text)[:LONGEST_LINE]
@@ -148,11 +140,13 @@ def log(run: Sql, now: float, level: Level, text: str) -> None:
     run("DELETE FROM lines WHERE number <= (SELECT max(number) FROM lines) - ?", MOST_LINES)
 
 
-def last_lines(run: Sql, n: int = 100) -> list[LogLine]:
-    """Return the last lines, the newest first."""
+def last_lines(run: Sql, n: int = 100) -> list[tuple[float, Level, str]]:
+    """Return time, level and text of the last lines, the newest first."""
     return [
-        LogLine(*row)
-        for row in run("SELECT at, level, text FROM lines ORDER BY number DESC LIMIT ?", n)
+        (at, level, text)
+        for at, level, text in run(
+            "SELECT at, level, text FROM lines ORDER BY number DESC LIMIT ?", n
+        )
     ]
 
 

@@ -101,6 +101,9 @@ def labelled_scores(
 
 
 SUMS = "n, w, wx, ww, wwx, wwxx, most, undefined, missing, missing_w"
+"""Of the scores of a metric in a slot: ``n`` have a value x, each with the weight w, one over the
+probability with which its example was drawn; ``most`` is the largest w. ``missing_w`` is the weight
+of those whose judgement failed."""
 
 _VALUED = "s.status = 'value'"
 _WEIGHT = "1.0 / s.probability"
@@ -128,30 +131,10 @@ _BY_JUDGES = "s.source <> 'people'"
 _IN_SLOT = f"s.at >= ? AND s.at < ? AND {_BY_JUDGES}"
 
 
-class SlotSums(NamedTuple):
-    """The sums over the scores of one metric in one slot.
-
-    ``w`` is the weight of a score, one over the probability with which its example was drawn, and
-    ``x`` its value. ``missing_w`` is the weight of those whose judgement failed.
-    """
-
-    slot: int
-    n: int
-    w: float
-    wx: float
-    ww: float
-    wwx: float
-    wwxx: float
-    most: float
-    undefined: int
-    missing: int
-    missing_w: float
-
-
 def slot_sums(
     run: Sql, metric: str, first: int, end: int, facet: Facet | None = None
-) -> list[SlotSums]:
-    """Return the sums of each slot from ``first`` on and before ``end`` that has a score."""
+) -> list[tuple[float, ...]]:
+    """Return each slot from ``first`` on and before ``end`` that has a score, with its sums."""
     name, value = facet or ("", "")
     open_slots = run(
         "SELECT slot FROM to_sum WHERE metric = ? AND slot >= ? AND slot < ? ORDER BY slot",
@@ -176,7 +159,7 @@ def slot_sums(
             metric, begin * WIDTH, behind * WIDTH, *(facet or ()),
         )
     ]  # fmt: skip
-    return sorted(SlotSums(*row) for row in [*ready, *fresh])
+    return sorted([*ready, *fresh])
 
 
 def sum_up(run: Sql, most: int = 500) -> int:
@@ -202,29 +185,23 @@ def sum_up(run: Sql, most: int = 500) -> int:
     return len(slots)
 
 
-class SessionScore(NamedTuple):
-    """A score of an answer; ``session`` is its own id where it has none."""
-
-    at: float
-    value: float
-    probability: float
-    session: str
-
-
 def last_session_scores(
     run: Sql, metric: str, since: float, until: float, facet: Facet | None = None, most: int = 2_000
-) -> list[SessionScore]:
-    """Return the scores of the last answers in a window; none if no answer has a session."""
+) -> list[tuple[float, float, str]]:
+    """Return value, probability and session of the scores of the last answers in a window.
+
+    An answer without a session has its own id there; no score is given if none has one.
+    """
     if not run("SELECT 1 FROM examples WHERE session IS NOT NULL LIMIT 1"):
         return []
     rows = run(
-        "SELECT s.at, s.value, s.probability, coalesce(e.session, s.example) FROM scores s "
+        "SELECT s.value, s.probability, coalesce(e.session, s.example) FROM scores s "
         "JOIN examples e ON e.example = s.example WHERE s.metric = ? AND s.at >= ? AND s.at < ? "
         f"AND s.status = 'value' AND s.source <> 'people' {with_facet(facet)} "
         "ORDER BY s.at DESC LIMIT ?",
         metric, since, until, *(facet or ()), most,
     )  # fmt: skip
-    return [SessionScore(*row) for row in rows]
+    return [(value, probability, session) for value, probability, session in rows]
 
 
 ScoreSource = Literal["guard", "sample", "backfill", "people"]
@@ -249,12 +226,8 @@ def missing_score(example: str, metric: str, why: str, judge: str = "") -> NewSc
     return NewScore(example, metric, None, "missing", why, None, judge)
 
 
-class ScoredExample(NamedTuple):
-    """The time, the version and the probability of being drawn of an example that is scored."""
-
-    at: float
-    version: str | None
-    probability: float
+ScoredExample = tuple[float, str | None, float]
+"""When an answer that is scored was given, its version, and the probability of its being drawn."""
 
 
 def write_scores(
@@ -286,12 +259,12 @@ def write_scores(
         "probability, version, source, again) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
             (
-                *(score.example, score.metric, of.at, now, score.value, score.status, score.reason),
-                *(score.label, score.judge, of.probability, of.version, source),
+                *(score.example, score.metric, at, now, score.value, score.status, score.reason),
+                *(score.label, score.judge, probability, version, source),
                 int((score.example, score.metric) in had),
             )
             for score in scores
-            for of in [examples[score.example]]
+            for at, version, probability in [examples[score.example]]
         ],
     )
     rows_of(run, f"DELETE FROM scores {which}", ids, *(f"{REPLACED}{name}" for name in sources))
@@ -327,19 +300,16 @@ COUNT_EVERY = 600.0
 def count_answers_together(
     run: Sql, now: float, rules: Mapping[str, tuple[str, Facet | None]]
 ) -> None:
-    """Remember the judged answers a session, in the mean of the last ones, of each of some rules.
+    """Remember the judged answers a session, in the mean of the last ones, by the name of a rule.
 
-    They are counted now and then.
-
-    Args:
-        rules: By name, the metric and the facet of each.
+    They are counted now and then, for the metric and the facet of each rule.
     """
     if 0 <= now - float(remembered(run, TOGETHER, {"at": 0.0})["at"]) < COUNT_EVERY:
         return
     answers = {}
     for name, (metric, facet) in rules.items():
         rows = last_session_scores(run, metric, 0.0, now + 1, facet, LAST)
-        answers[name] = len(rows) / len({row.session for row in rows}) if rows else 1.0
+        answers[name] = len(rows) / len({session for *_, session in rows}) if rows else 1.0
     keep(run, TOGETHER, {"at": now, "of": answers})
 
 

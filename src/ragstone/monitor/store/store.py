@@ -20,6 +20,8 @@ from ragstone.core.files import private_folder
 from ragstone.core.messages import argument
 from ragstone.core.store_layout import DatabaseLayout, Reaction
 
+from .rows import Level, log
+
 WIDTH = 120
 """Seconds of a slot."""
 
@@ -188,6 +190,11 @@ class MonitorStore:
     folder: Path
     place: str
 
+    def log(self, now: float, level: Level, text: str) -> None:
+        """Write a line to the log, in a transaction of its own."""
+        with self.database.transaction() as run:
+            log(run, now, level, text)
+
     def close(self) -> None:
         """Let go of the database."""
         self.database.close()
@@ -224,11 +231,7 @@ def open_store(
 def check_place(
     text: str, *, folder: Path | None = None, make: bool = True, writes: bool = False
 ) -> None:
-    """See that a store can be at a place; nothing is made, and no server is asked.
-
-    Raises:
-        InputError: It cannot.
-    """
+    """See that a store can be at a place; nothing is made, and no server is asked."""
     if not text.strip():
         raise InputError(f"{argument('store', text)} names no store: {KINDS}.")
     on_server = text.startswith(POSTGRES)

@@ -149,25 +149,6 @@ def silence(run: Sql, rule: str, until: float, person: str) -> None:
 DUE, DONE, FAILED = "due", "done", "failed"
 
 
-class Notification(NamedTuple):
-    """An event of an alarm that a channel is to be notified of."""
-
-    alarm: int
-    channel: str
-    event: str
-    tries: int
-
-
-class ChannelStanding(NamedTuple):
-    """The deliveries of a channel: ``error`` is why the last try of what is not done failed."""
-
-    channel: str
-    done: int
-    waiting: int
-    failed: int
-    error: str
-
-
 def queue_notifications(
     run: Sql, now: float, notifications: Iterable[tuple[int, str, str]]
 ) -> None:
@@ -198,13 +179,13 @@ def channels_due(run: Sql, now: float) -> list[str]:
     return [channel for (channel,) in rows]
 
 
-def take_notification(run: Sql, channel: str, now: float, until: float) -> Notification | None:
+def take_notification(run: Sql, channel: str, now: float, until: float) -> Delivery | None:
     """Take the next notification of a channel; nobody else does until then.
 
     Of an alarm the earlier event comes first, and the later one waits until it is done or failed.
     """
     rows = run(
-        "SELECT t.alarm, t.channel, t.event, t.tries FROM told t "
+        "SELECT t.alarm, t.channel, t.event, t.at, t.tries, t.state, t.error FROM told t "
         "WHERE t.channel = ? AND t.state = 'due' AND (t.at <= ? OR t.at > ?) "
         "AND (t.event = 'fired' OR NOT EXISTS "
         "(SELECT 1 FROM told f WHERE f.alarm = t.alarm AND f.channel = t.channel "
@@ -213,7 +194,7 @@ def take_notification(run: Sql, channel: str, now: float, until: float) -> Notif
     )  # fmt: skip
     if not rows:
         return None
-    notification = Notification(*rows[0])
+    notification = Delivery(*rows[0])
     run(
         "UPDATE told SET at = ?, tries = tries + 1 WHERE alarm = ? AND channel = ? AND event = ?",
         until, notification.alarm, notification.channel, notification.event,
@@ -222,7 +203,7 @@ def take_notification(run: Sql, channel: str, now: float, until: float) -> Notif
 
 
 def end_notification(
-    run: Sql, notification: Notification, state: str, at: float, error: str = ""
+    run: Sql, notification: Delivery, state: str, at: float, error: str = ""
 ) -> None:
     """Write down how a try ended, and when: of one that is still due, when to try again."""
     run(
@@ -232,8 +213,12 @@ def end_notification(
     )  # fmt: skip
 
 
-def channel_standings(run: Sql) -> list[ChannelStanding]:
-    """Return the state of each channel that ever had a notification."""
+def channel_standings(run: Sql) -> list[dict[str, Any]]:
+    """Return the state of each channel that ever had a notification, as plain data.
+
+    ``done``, ``waiting`` and ``failed`` are counts; ``error`` is why the last try of what is not
+    done failed.
+    """
     rows = run(
         "SELECT channel, sum(CASE WHEN state = 'done' THEN 1 ELSE 0 END), "
         "sum(CASE WHEN state = 'due' THEN 1 ELSE 0 END), "
@@ -242,9 +227,10 @@ def channel_standings(run: Sql) -> list[ChannelStanding]:
         "FROM told GROUP BY channel ORDER BY channel"
     )
     return [
-        ChannelStanding(name, int(done), int(waiting), int(failed), error)
+        {"channel": name, "done": int(done), "waiting": int(waiting), "failed": int(failed),
+         "error": error}
         for name, done, waiting, failed, error in rows
-    ]
+    ]  # fmt: skip
 
 
 def alarms_firing_after(run: Sql, since: float) -> list[RaisedAlarm]:

@@ -1,43 +1,15 @@
 """Stored examples: lists, sessions and samples of examples, with their scores and judgements."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ragstone.core.database import Database, Sql
-from ragstone.core.errors import InputError
-from ragstone.data import Example
-from ragstone.data.json_text import Problem
-from ragstone.data.records import RecordReader
 
 from .draws import facets_of
 from .rows import ASSESS, DRAW, Facet, count, done, marks, rows_of, to_do, with_facet
 from .scores import NewScore, ScoredExample, write_scores
-
-
-def stored_example(record: str) -> Example:
-    """Read the example of a stored record.
-
-    Raises:
-        InputError: The record is not one of ours.
-    """
-    problems: list[Problem] = []
-    example = RecordReader({}, layout="ragstone").read(json.loads(record), 1, problems)
-    if example is None:
-        raise InputError(f"The example cannot be read: {problems[0]}.")
-    return example
-
-
-class NewAssessment(NamedTuple):
-    """The assessment of an example; ``assessment`` is JSON, ``ok`` 1 or 0."""
-
-    example: str
-    text_hash: str
-    ok: int | None
-    confidence: float | None
-    assessment: str
-    scores: Sequence[NewScore]
 
 
 def next_to_assess(run: Sql, most: int) -> list[tuple[str, ...]]:
@@ -49,28 +21,36 @@ def next_to_assess(run: Sql, most: int) -> list[tuple[str, ...]]:
     )  # fmt: skip
 
 
-def write_assessed(run: Sql, now: float, assessments: Sequence[NewAssessment]) -> None:
+def write_assessed(
+    run: Sql,
+    now: float,
+    assessments: Sequence[tuple[str, str, int | None, float | None, str]],
+    scores: Iterable[NewScore],
+) -> None:
     """Keep assessments of examples that are as they were; whether they are drawn comes next.
 
     An example whose text changed meanwhile waits until it is settled again, or goes on waiting.
+
+    Args:
+        assessments: Example, hash of its texts, ok as 1 or 0, confidence, and the whole as JSON.
     """
-    ids = [assessment.example for assessment in assessments]
+    ids = [id for id, *_ in assessments]
     rows = run(
         "SELECT example, text_hash, at, version FROM examples WHERE settled = 1 "
         f"AND example IN ({marks(ids)})",
         *ids,
     )
-    stored = {id: (hash, ScoredExample(at, version, 1.0)) for id, hash, at, version in rows}
-    unchanged = [row for row in assessments if stored.get(row.example, ("",))[0] == row.text_hash]
+    stored = {id: (text_hash, (at, version, 1.0)) for id, text_hash, at, version in rows}
+    unchanged = [row for row in assessments if stored.get(row[0], ("",))[0] == row[1]]
     run.many(
         "INSERT INTO assessed VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (example) DO UPDATE SET "
         "at = excluded.at, text_hash = excluded.text_hash, ok = excluded.ok, "
         "confidence = excluded.confidence, assessment = excluded.assessment",
-        [(result.example, now, *result[1:-1]) for result in unchanged],
+        [(id, now, *row) for id, *row in unchanged],
     )
-    examples = {result.example: stored[result.example][1] for result in unchanged}
-    scores = [score for result in unchanged for score in result.scores]
-    write_scores(run, now, "guard", scores, examples, ("guard",))
+    examples: dict[str, ScoredExample] = {id: stored[id][1] for id, *_ in unchanged}
+    of_unchanged = [score for score in scores if score.example in examples]
+    write_scores(run, now, "guard", of_unchanged, examples, ("guard",))
     changed = {id for id in ids if id in stored} - examples.keys()
     done(run, ASSESS, [id for id in ids if id not in changed])
     to_do(run, now, DRAW, sorted(examples))
@@ -228,20 +208,14 @@ def facet_values(run: Sql, most: int) -> list[tuple[str, str]]:
     return [(name, value) for name, value, _ in rows]
 
 
-class JudgedAnswer(NamedTuple):
-    """How far an example was judged; each is None where that was not done yet.
+def judged_answer(
+    run: Sql, example: str
+) -> tuple[dict[str, Any] | None, Any, tuple[float, str] | None]:
+    """Return how far an example was judged, which is there; None for what was not done yet.
 
-    ``assessment`` is what the guard said, ``judgements`` what a judge did, and ``draw`` the
-    probability with which it was drawn to be judged, with the draw's state.
+    First what the guard said, then what a judge did, and at last the probability with which it was
+    drawn to be judged, with the draw's state.
     """
-
-    assessment: dict[str, Any] | None
-    judgements: Any
-    draw: tuple[float, str] | None
-
-
-def judged_answer(run: Sql, example: str) -> JudgedAnswer:
-    """Return how far an example was judged, which is there."""
     ((assessment, judgements, probability, state),) = run(
         "SELECT a.assessment, j.judgements, d.probability, d.state FROM examples e "
         "LEFT JOIN assessed a ON a.example = e.example "
@@ -249,7 +223,7 @@ def judged_answer(run: Sql, example: str) -> JudgedAnswer:
         "LEFT JOIN draws d ON d.example = e.example WHERE e.example = ?",
         example,
     )
-    return JudgedAnswer(
+    return (
         None if assessment is None else json.loads(assessment),
         None if judgements is None else json.loads(judgements),
         None if state is None else (float(probability), state),
@@ -295,20 +269,11 @@ def _example(row: tuple[Any, ...]) -> ListedExample:
     )
 
 
-class ExampleToScore(NamedTuple):
-    """An example by its record, which is JSON."""
-
-    example: str
-    at: float
-    version: str | None
-    record: str
-
-
-def examples_to_score(run: Sql, ids: Sequence[str]) -> list[ExampleToScore]:
-    """Return the examples of these ids that are still kept."""
+def examples_to_score(run: Sql, ids: Sequence[str]) -> list[tuple[str, float, str | None, str]]:
+    """Return the examples of these ids that are still kept: id, time, version, record as JSON."""
     columns = "SELECT example, at, version, record FROM examples"
     rows = rows_of(run, f"{columns} WHERE example IN (...) ORDER BY example", ids)
-    return [ExampleToScore(*row) for row in rows]
+    return [(id, at, version, record) for id, at, version, record in rows]
 
 
 class ScoredTurn(NamedTuple):

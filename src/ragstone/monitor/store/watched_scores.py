@@ -291,18 +291,6 @@ class KeptDetector(NamedTuple):
     unit: str
 
 
-class JudgedWindow(NamedTuple):
-    """Scores from one number through another.
-
-    ``mean`` is weighted by one over the probabilities, on the metric's own scale; ``begun`` is when
-    the first of these answers was given.
-    """
-
-    n: int
-    mean: float
-    begun: float
-
-
 def kept_detectors(run: Sql) -> dict[tuple[str, str], KeptDetector]:
     """Return all detectors, by rule and slice."""
     rows = run("SELECT rule, slice, identity, state, through, unit FROM detectors")
@@ -327,8 +315,11 @@ def drop_detectors(run: Sql, detectors: Collection[tuple[str, str]]) -> None:
 
 def judged_window(
     run: Sql, metric: str, facet: Facet | None, first: int, last: int, unit: Unit = "answers"
-) -> JudgedWindow:
-    """Return the watched scores of a metric from one number through another.
+) -> tuple[int, float, float]:
+    """Return number, mean and begin of the watched scores from one number through another.
+
+    The mean is weighted by one over the probabilities, on the metric's own scale; they begin when
+    the first of these answers was given.
 
     Args:
         first: Number of a score; where it is there no more, the next one counts.
@@ -342,4 +333,4 @@ def judged_window(
         f"SELECT count(*), sum(1 / s.probability), sum(s.value / s.probability) {of}", *values
     )
     ((begun,),) = run(f"SELECT s.at {of} ORDER BY s.number LIMIT 1", *values)
-    return JudgedWindow(int(n), weighted / weights, float(begun))
+    return int(n), weighted / weights, float(begun)

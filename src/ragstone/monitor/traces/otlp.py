@@ -23,11 +23,10 @@ from .spans import (
     Fault,
     ReceivedBody,
     SpanLimits,
-    TooManyInBody,
     TracePart,
     UnreadableBody,
     all_aside,
-    received,
+    too_many,
 )
 from .value_counts import check_json, check_protobuf
 
@@ -73,11 +72,7 @@ def read_traces(
     redaction: Redaction | None = None,
     limits: SpanLimits = SpanLimits(),  # noqa: B008
 ) -> ReceivedBody:
-    """Return the spans of a body as it comes to ``/v1/traces``, unpacked.
-
-    Raises:
-        UnreadableBody: It is no such request at all.
-    """
+    """Return the spans of a body as it comes to ``/v1/traces``, unpacked."""
     return _read(body, _SPANS, json, redaction, limits)
 
 
@@ -142,16 +137,12 @@ class _Reading:
         self._ignored = 0
 
     def read(self, data: Any, faulty: Sequence[str] = ()) -> ReceivedBody:
-        """Read all of a body, with the JSON of items that could not be parsed.
-
-        Raises:
-            TooManyInBody: There are too many items.
-        """
+        """Read all of a body, with the JSON of items that could not be parsed."""
         self._count(data)
         for numbers, item in self._each(data):
             self._take(numbers, item)
         self._faults += [("not_otlp", partial(self._redacted, text)) for text in faulty]
-        return received(self._parts(), all_aside(self._faults), self._ignored)
+        return ReceivedBody(tuple(self._parts()), all_aside(self._faults), self._ignored)
 
     def _count(self, data: Any) -> None:
         left = self._limits.spans
@@ -164,7 +155,7 @@ class _Reading:
                 if left >= 0 and signal.kind == "spans":
                     left -= sum(len(span.events) + len(span.links) for span in items)
                 if left < 0:
-                    raise TooManyInBody(self._limits.spans, "items")
+                    raise too_many(self._limits.spans, "items")
 
     def _each(self, data: Any) -> Iterator[tuple[tuple[int, int], Any]]:
         signal = self._signal

@@ -16,7 +16,7 @@ from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
 from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 from pydantic_core import from_json
 
-from .spans import SpanLimits, TooManyInBody, UnreadableBody
+from .spans import SpanLimits, UnreadableBody, too_many
 
 Change = Callable[[str], str]
 """Gives the same object where nothing changes."""
@@ -101,7 +101,7 @@ def read_json(
         nonlocal left
         left -= len(items)
         if left < 0:
-            raise TooManyInBody(limits.spans, "items")
+            raise too_many(limits.spans, "items")
         return items
 
     spans = kind == "spans"
@@ -129,11 +129,7 @@ def read_json(
 
 
 def _loaded(body: bytes) -> Any:
-    """Return the value of JSON that may have half a surrogate pair, which the other parser refuses.
-
-    Raises:
-        UnreadableBody: It is no JSON.
-    """
+    """Return the value of JSON that may have half a surrogate pair, which pydantic refuses."""
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
@@ -141,11 +137,7 @@ def _loaded(body: bytes) -> Any:
 
 
 def _listed(container: Any, name: str) -> list[Any]:
-    """Return the list under a name.
-
-    Raises:
-        UnreadableBody: There is something else.
-    """
+    """Return the list under a name."""
     if isinstance(container, dict):
         items = _get(container, name)
         if items is None or isinstance(items, list):

@@ -16,12 +16,11 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from ragstone.core.errors import InputError
 from ragstone.core.messages import reason
 from ragstone.data import Example, as_record
 from ragstone.data.example import SESSION, id_text
 from ragstone.data.json_text import BadJsonError, Problem, decode, shown, syntax_problem
-from ragstone.data.records import RecordReader
+from ragstone.data.records import RecordReader, own_example
 
 from .otlp_json import changed_texts, whole_texts
 from .redaction import Redaction
@@ -30,11 +29,10 @@ from .spans import (
     Fault,
     ReceivedBody,
     SpanLimits,
-    TooManyInBody,
     TracePart,
     UnreadableBody,
     all_aside,
-    received,
+    too_many,
 )
 from .value_counts import check_json
 
@@ -128,15 +126,11 @@ def read_examples(
             parts.append(part)
         else:
             faults.append(part)
-    return received(parts, all_aside(faults))
+    return ReceivedBody(tuple(parts), all_aside(faults))
 
 
 def _items(body: bytes, most: int) -> list[Any]:
-    """Return the records of a body; a line that is no JSON comes as its text.
-
-    Raises:
-        UnreadableBody: There is none, or there are too many.
-    """
+    """Return the records of a body; a line that is no JSON comes as its text."""
     try:
         items: list[Any] | None
         try:
@@ -156,7 +150,7 @@ def _items(body: bytes, most: int) -> list[Any]:
     except UnicodeDecodeError:
         raise UnreadableBody("The body is no text in UTF-8.", "body_not_json") from None
     if len(items) > most or _listed(items) > most:
-        raise TooManyInBody(most, "examples, contexts and turns")
+        raise too_many(most, "examples, contexts and turns")
     return items
 
 
@@ -344,7 +338,7 @@ def sent_examples(parts: Sequence[TracePart]) -> list[TracedExample]:
 def _traced(item: Mapping[str, Any], *, alone: bool) -> TracedExample:
     trace, span = item["trace"], item.get("span") or ""
     id = trace if alone or not item["key"] else f"{trace}:{item['key']}"
-    example = _example(item["record"])
+    example = own_example(item["record"])
     facts = {name: item.get(name) for name in FACTS}
     origin = {"trace": trace, "span": span or None}
     origin |= {"version": facts["version"], "model": facts["model"]}
@@ -353,11 +347,3 @@ def _traced(item: Mapping[str, Any], *, alone: bool) -> TracedExample:
     at, ended = item["at"], item["at"] + (facts["latency"] or 0.0)
     example = replace(example, id=id, slices=slices, meta=meta)
     return TracedExample(id, trace, span, at, ended, example, system=example.system, **facts)
-
-
-def _example(record: Mapping[str, Any]) -> Example:
-    problems: list[Problem] = []
-    example = RecordReader({}, layout="ragstone").read(record, 1, problems)
-    if example is None:
-        raise InputError(f"The kept example cannot be read: {problems[0]}.")
-    return example

@@ -58,16 +58,9 @@ class TracePart:
     spans: int
 
 
-@dataclass(frozen=True, slots=True)
-class Malformed:
-    """Something that could not be taken in.
-
-    Attributes:
-        body: What came, redacted, at most 4 kB of it; empty where there is too much to keep.
-    """
-
-    why: str
-    body: bytes
+Malformed = tuple[str, bytes]
+"""Why something could not be taken in, and what came: redacted, at most 4 kB of it; empty where
+there is too much to keep."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +74,12 @@ class ReceivedBody:
 
     parts: tuple[TracePart, ...]
     malformed: tuple[Malformed, ...]
-    spans: int
     ignored: int = 0
+
+    @property
+    def spans(self) -> int:
+        """Number of spans, log records or examples."""
+        return sum(part.spans for part in self.parts)
 
 
 class UnreadableBody(InputError):
@@ -93,39 +90,30 @@ class UnreadableBody(InputError):
         super().__init__(message)
 
 
-class TooManyInBody(UnreadableBody):
-    """A body with more in it than is taken in at once."""
+TOO_MANY = "too_many_in_body"
 
-    def __init__(self, most: int, what: str) -> None:
-        super().__init__(
-            f"A body has at most {most:,} {what}. Send smaller batches.", "too_many_in_body"
-        )
+
+def too_many(most: int, what: str) -> UnreadableBody:
+    """Return the error of a body with more in it than is taken in at once."""
+    return UnreadableBody(f"A body has at most {most:,} {what}. Send smaller batches.", TOO_MANY)
 
 
 def put_aside(why: str, body: bytes) -> Malformed:
     """Return what could not be taken in, with as much of it as is kept."""
-    return Malformed(why, body[:LONGEST_ASIDE])
+    return why, body[:LONGEST_ASIDE]
 
 
 Fault = tuple[str, Callable[[], bytes]]
 """Why something could not be taken in, and what writes it down."""
 
 
-def all_aside(faults: Sequence[Fault]) -> list[Malformed]:
+def all_aside(faults: Sequence[Fault]) -> tuple[Malformed, ...]:
     """All that could not be taken in; only the last ones are written down."""
     first = len(faults) - MOST_ASIDE
-    return [
+    return tuple(
         put_aside(why, body() if number >= first else b"")
         for number, (why, body) in enumerate(faults)
-    ]
-
-
-def received(
-    parts: Iterable[TracePart], malformed: Iterable[Malformed], ignored: int = 0
-) -> ReceivedBody:
-    """Return a body of these parts."""
-    whole = tuple(parts)
-    return ReceivedBody(whole, tuple(malformed), sum(part.spans for part in whole), ignored)
+    )
 
 
 _SECOND = 1e9

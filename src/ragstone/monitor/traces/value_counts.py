@@ -8,7 +8,7 @@ from functools import cache
 from itertools import islice
 from typing import Any
 
-from .spans import TooManyInBody
+from .spans import too_many
 
 _MARK = re.compile(
     rb'(?:[^"\[{,:]++|"[^"\\]*+(?:\\.[^"\\]*+)*+\\?(?:"|\Z))*+(?:[\[{,:]|\Z)', re.DOTALL
@@ -20,16 +20,13 @@ def check_json(body: bytes, most: int) -> None:
     """See that JSON has at most so many values.
 
     >>> check_json(b'[1, {"a": "1,2,3"}]', 4)
-
-    Raises:
-        TooManyInBody: It has more.
     """
     # What begins a list or an object, ends a name, or stands between two values; most bodies have
     # fewer marks even with those within their texts.
     if sum(map(body.count, (b"[", b"{", b",", b":"))) <= most:
         return
     if next(islice(_MARK.finditer(body), most + 1, None), None) is not None:
-        raise TooManyInBody(most, "values")
+        raise too_many(most, "values")
 
 
 def check_protobuf(body: bytes, message: Any, most: int, most_items: int) -> None:
@@ -37,19 +34,15 @@ def check_protobuf(body: bytes, message: Any, most: int, most_items: int) -> Non
 
     Args:
         body: As it came; where it is no such message, what is before the fault is counted.
-        message: The type.
         most: Fields; those that hold messages, which take more memory, count twice.
         most_items: Fields of the message, its groups and their scopes.
-
-    Raises:
-        TooManyInBody: It has more.
     """
     kind = message.DESCRIPTOR
     if _left(body, 0, len(body), kind, 2, most_items) < 0:
-        raise TooManyInBody(most_items, "items")
+        raise too_many(most_items, "items")
     # No field has less than two bytes, and only one that holds a message counts twice.
     if len(body) > most and _left(body, 0, len(body), kind, _DEEPEST, most) < 0:
-        raise TooManyInBody(most, "values")
+        raise too_many(most, "values")
 
 
 _DEEPEST = 100

@@ -368,7 +368,6 @@ MONITOR_SENTENCES: Mapping[str, Sentence] = {
     "judging_failed": "judging it failed ({error})",
     "judging_died": "the process ended each time that it was judged",
     "no_bounds": "its values have no least and no greatest, which a band needs",
-    "too_few_to_compare": "too few answers to compare: {now} now and {before} before",
     "example_not_readable": "what is kept of it cannot be read",
     "rule_changed": "the rule has another metric, direction or bar now",
     "rule_gone": "the rule, or its slice, is watched no more",

@@ -7,7 +7,6 @@ from markupsafe import Markup
 
 from ragstone.monitor.alarms.lifecycle import alarm_sentence, over_sentence
 from ragstone.monitor.series.drift import drift, judge_drift
-from ragstone.monitor.series.metric_over_time import Facet
 from ragstone.monitor.series.overview import monitored
 from ragstone.monitor.settings import DEFAULTS
 from ragstone.monitor.store.stored_alarms import Delivery, RaisedAlarm, deliveries_of, raised_alarm
@@ -115,7 +114,7 @@ def _drawn(watching: MonitorScreens, alarm: RaisedAlarm, metric: str, now: float
         watching.settings or DEFAULTS,
         end,
         last=end - alarm.since + before,
-        slice=Facet(name, value) if equals else None,
+        slice=(name, value) if equals else None,
         metrics=[metric],
     )
     if not facts.metrics:
@@ -166,12 +165,14 @@ def drift_page(folder: RunsFolder, request: Asked) -> WebPage:  # noqa: ARG001
     watching = folder.watching()
     path = None if watching.settings is None else watching.settings.baseline.run
     baseline = None if path is None else Run.open(path)
-    moves = drift(watching.store, time.time(), baseline=baseline)
+    since, _, features = drift(watching.store, time.time(), baseline=baseline)
     return WebPage(
         "monitor_drift.html",
         "Drift in production",
         {
-            "drift": moves,
+            "since": since,
+            "of": None if baseline is None else baseline.path.name,
+            "features": features,
             "names": FEATURE_NAMES,
             "judges": judge_drift(watching.store),
         },

@@ -3,10 +3,9 @@
 import time
 
 from ragstone.monitor.duties.worker_status import monitor_status
-from ragstone.monitor.series.metric_over_time import Facet
 from ragstone.monitor.series.overview import MonitorPageFacts, monitored
 from ragstone.monitor.settings import DEFAULTS, MonitorSettings
-from ragstone.monitor.store.rows import counted
+from ragstone.monitor.store.rows import Facet, counted
 from ragstone.monitor.store.stored_alarms import deliveries_of, raised_alarms
 from ragstone.monitor.store.stored_examples import count_window
 from ragstone.report.number_format import percent
@@ -142,11 +141,11 @@ def _conversations(folder: RunsFolder, facts: MonitorPageFacts, metric: str, spa
 def facet_of(text: str) -> Facet | None:
     """Return the slice that an address names."""
     name, colon, value = text.partition(":")
-    return Facet(name, value) if name and colon else None
+    return (name, value) if name and colon else None
 
 
 def _time_and_slice(last: str, slice: Facet | None) -> list[tuple[str, str]]:
-    return [("since", last), *([("slice", f"{slice.name}:{slice.value}")] if slice else [])]
+    return [("since", last), *([("slice", ":".join(slice))] if slice else [])]
 
 
 def _drawn(settings: MonitorSettings) -> str:

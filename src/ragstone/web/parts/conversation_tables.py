@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from ragstone.analysis.summaries.session_figures import ConversationFigures
 from ragstone.monitor.series.metric_over_time import (
-    Facet,
     MeanInWindow,
     MetricOverTime,
     value_range,
 )
-from ragstone.monitor.series.overview import DeployMarker, SessionWindow, turns_in_time
+from ragstone.monitor.series.overview import SessionWindow, sessions_over_time
+from ragstone.monitor.store.rows import Facet
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.report.number_format import counted, in_percent
 from ragstone.report.pages.conversations_page import sentence
@@ -49,8 +49,9 @@ def conversation_facts(
     store: MonitorStore, metric: str, since: float, until: float, slice: Facet | None
 ) -> tuple[SessionWindow, Sequence[SessionWindow]]:
     """Read the figures of the conversations of a time as a whole, and of windows in it."""
-    read = turns_in_time(store, metric, since=since, until=until, slice=slice)
-    (whole,), course = read.windows(1), read.windows(WINDOWS)
+    (whole,), course = sessions_over_time(
+        store, metric, since=since, until=until, windows=(1, WINDOWS), slice=slice
+    )
     return whole, course
 
 
@@ -59,7 +60,7 @@ def whole_conversations(
     course: Sequence[SessionWindow],
     metric: str,
     slice: Facet | None,
-    deploys: Sequence[DeployMarker],
+    deploys: Sequence[tuple[str, float]],
 ) -> View | None:
     """Return what the first screen shows of conversations; None where no answer has a session."""
     if not whole.sessions and not whole.left_out:

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from ragstone.monitor.series.baselines import MeanWithInterval
 from ragstone.monitor.series.metric_over_time import MeanInWindow, MetricOverTime
-from ragstone.monitor.series.overview import DeployMarker, MetricNow
+from ragstone.monitor.series.overview import MetricNow
 from ragstone.monitor.store.stored_alarms import RaisedAlarm
 from ragstone.report import charts
 from ragstone.report.number_format import counted, percent
@@ -43,7 +43,7 @@ TICKS = (
 MOST_TICKS = 6
 
 
-def metric_band(metric: MetricNow, deploys: Sequence[DeployMarker], path: str) -> View:
+def metric_band(metric: MetricNow, deploys: Sequence[tuple[str, float]], path: str) -> View:
     """Return a metric of the first screen, drawn over time; ``path`` leads to its answers."""
     now, course = metric.window, metric.series
     why = "no answer was judged in this time" if now is None else "no score in this window"
@@ -66,7 +66,7 @@ def metric_band(metric: MetricNow, deploys: Sequence[DeployMarker], path: str) -
 def band_drawn(
     series: MetricOverTime,
     alarms: Sequence[RaisedAlarm],
-    deploys: Sequence[DeployMarker],
+    deploys: Sequence[tuple[str, float]],
     *,
     bar: float | None,
     base: float | None,
@@ -82,7 +82,7 @@ def band_drawn(
         return Markup()
     scale, levels = _scale(series, points, [value for value in (bar, base) if value is not None])
     begin, end = series.since, max(series.until, points[-1].at)
-    events = [(each.at, _short(each.version)) for each in deploys if begin <= each.at <= end]
+    events = [(at, _short(version)) for version, at in deploys if begin <= at <= end]
     stretches = [(each.since, end if each.resolved_at is None else each.resolved_at)
                  for each in alarms]  # fmt: skip
     spans = [(max(since, begin), min(until, end)) for since, until in stretches
@@ -154,7 +154,7 @@ def _short(version: str) -> str:
 
 def base_of(metric: MetricNow) -> float | None:
     """Return the mean of the baseline run; None where what was before is earlier answers."""
-    return None if metric.before.of is None else metric.before.before.value
+    return None if metric.baseline is None else metric.before.value
 
 
 def _rests_on(series: MetricOverTime, now: MeanInWindow | None) -> str:
@@ -186,10 +186,10 @@ def state_of(metric: MetricNow) -> tuple[str, str] | None:
 
 
 def _beside(metric: MetricNow) -> Iterator[tuple[str, MeanWithInterval]]:
-    before = metric.before.before
+    before = metric.before
     # Of a few answers before these, the mean tells nothing that anybody should look at.
-    if before.value is not None and (metric.before.of or before.n >= FEWEST):
-        yield "before" if metric.before.of is None else "baseline", before
+    if before.value is not None and (metric.baseline or before.n >= FEWEST):
+        yield "before" if metric.baseline is None else "baseline", before
     if metric.corrected is not None:
         yield "judge", metric.corrected.raw
         if metric.corrected.corrected.value is not None:
