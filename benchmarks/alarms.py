@@ -10,13 +10,15 @@ what it does not cover.
 Random numbers are seeded.
 """
 
-import argparse
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Annotated, Any
 
 import numpy as np
+from measure import run
 from numpy.typing import NDArray
+from typer import Option
 
 from ragstone.monitor.series.baselines import BAR_LEVEL
 from ragstone.stats.distributions import wilson
@@ -193,23 +195,31 @@ def row(name: str, false: float, delays: Whole, seconds: float) -> None:
     )
 
 
-def measured(one: World, draws: int) -> None:
+def measured(scene: World, draws: int) -> None:
     began = time.perf_counter()
     alarms = np.zeros(draws, dtype=bool)
-    for number in range(one.detectors):
+    for number in range(scene.detectors):
         rng = np.random.default_rng([1, number])
-        found = first_alarms(
-            one.detector(number + 1), stream(rng, draws, (one.healthy, LOOKS)), draws, 0
-        )
-        alarms |= found > 0
+        alarms |= is_false(scene.detector(number + 1), rng, draws, scene.healthy)
     rng = np.random.default_rng(2)
-    parts = stream(rng, draws, (one.healthy, BEFORE), (one.fallen, MOST))
-    found = first_alarms(one.detector(1), parts, draws, BEFORE)
-    delays = np.maximum(found - BEFORE, 0)
-    row(one.name, alarms.mean(), delays, time.perf_counter() - began)
+    delays = noticed_after(scene.detector(1), rng, draws, scene.healthy, scene.fallen)
+    row(scene.name, alarms.mean(), delays, time.perf_counter() - began)
 
 
-def by_baseline(draws: int, size: int) -> None:
+def is_false(detector: Detector, rng: np.random.Generator, draws: int, healthy: Draw) -> Any:
+    """Of each draw, whether healthy answers raise an alarm."""
+    return first_alarms(detector, stream(rng, draws, (healthy, LOOKS)), draws, 0) > 0
+
+
+def noticed_after(
+    detector: Detector, rng: np.random.Generator, draws: int, healthy: Draw, fallen: Draw
+) -> Whole:
+    """Of each draw, the answers after a fall until it is noticed; 0 where it is not."""
+    parts = stream(rng, draws, (healthy, BEFORE), (fallen, MOST))
+    return np.maximum(first_alarms(detector, parts, draws, BEFORE) - BEFORE, 0)
+
+
+def by_baseline(name: str, draws: int, size: int) -> None:
     """The bar is the end of Wilson's interval of a baseline's healthy answers that rules take."""
     began = time.perf_counter()
     right = np.random.default_rng(3).binomial(size, 0.85, draws)
@@ -221,27 +231,24 @@ def by_baseline(draws: int, size: int) -> None:
         assert interval is not None
         detector = Detector(interval.low, promised_limit(ALPHA, LOOKS))
         rng = np.random.default_rng([4, int(count)])
-        parts = stream(rng, len(mine), (healthy, LOOKS))
-        alarms[mine] = first_alarms(detector, parts, len(mine), 0) > 0
-        parts = stream(rng, len(mine), (healthy, BEFORE), (fallen, MOST))
-        delays[mine] = np.maximum(first_alarms(detector, parts, len(mine), BEFORE) - BEFORE, 0)
-    name = f"lower limit of a baseline of {size} answers"
+        alarms[mine] = is_false(detector, rng, len(mine), healthy)
+        delays[mine] = noticed_after(detector, rng, len(mine), healthy, fallen)
     row(name, alarms.mean(), delays, time.perf_counter() - began)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--draws", type=int, default=2000)
-    parser.add_argument("--world", default="", help="only rows whose name has these words")
-    args = parser.parse_args()
+def main(
+    draws: int = 2000,
+    world: Annotated[str, Option(help="only rows whose name has these words")] = "",
+) -> None:
     print(f"{'':52} {'false':>6} {'median':>8} {'p90':>8} {'noticed':>7}")
-    for one in worlds():
-        if args.world in one.name:
-            measured(one, args.draws)
+    for scene in worlds():
+        if world in scene.name:
+            measured(scene, draws)
     for size in (200, 500, 2000):
-        if args.world in f"lower limit of a baseline of {size} answers":
-            by_baseline(args.draws, size)
+        name = f"lower limit of a baseline of {size} answers"
+        if world in name:
+            by_baseline(name, draws, size)
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -1,6 +1,6 @@
-"""How often intervals hold the truth, how wide they are, and how long a bootstrap takes.
+"""How often intervals hold the truth, and how wide they are.
 
-    python benchmarks/interval_coverage.py [--draws 600] [--seed 1]
+    python benchmarks/interval_coverage.py [--draws 600]
 
 Draws many samples of a known population, each of questions with several rows,
 and counts how many 95 % intervals hold the population's mean. Rates: each
@@ -12,16 +12,16 @@ questions score 1 in every row, the rest something uniform below it, or .8
 all claims, 1 to 9 an answer; and a skewed cost over successes, per question.
 """
 
-import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
+from measure import run
 from numpy.typing import NDArray
 
 from ragstone.stats import Interval, cluster_bootstrap, cluster_wilson, mean_interval, wilson
-from ragstone.stats.bootstrap import RatioEstimate, ratio_of_sums
+from ragstone.stats.bootstrap import ratio_of_sums
 from ragstone.stats.cluster_means import read_clusters, t_interval
 
 Floats = NDArray[np.float64]
@@ -31,9 +31,10 @@ Sample = tuple[Floats, Floats]
 Draw = Callable[[np.random.Generator], Sample]
 
 RESAMPLES = 400
+OF_RATES = "the same in [0, 1]"
+FOR_RATES = ("wilson", "cluster_wilson", OF_RATES)
 METHODS = ("wilson", "cluster_wilson", "cluster_t", "bootstrap", "mean_interval")
-RATIO_METHODS = ("ratio_of_sums", "the same in [0, 1]")
-MANY = 1_000_000
+RATIO_METHODS = ("ratio_of_sums", OF_RATES)
 
 
 @dataclass(frozen=True)
@@ -47,42 +48,31 @@ class Setting:
     draw: Draw
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--draws", type=int, default=600)
-    parser.add_argument("--seed", type=int, default=1)
-    arguments = parser.parse_args()
-
-    heading("coverage / mean width", METHODS)
-    for setting in (*few_rows(), *settings()):
-        rng = np.random.default_rng(arguments.seed)
-        samples = [setting.draw(rng) for _ in range(arguments.draws)]
-        cells = ["–"] * len(METHODS)
-        for column, method in enumerate(METHODS):
-            if setting.rate or method not in ("wilson", "cluster_wilson"):
-                given = [interval(setting, sample, method) for sample in samples]
-                cells[column] = held(given, setting.truth)
-        line(setting.name, cells)
-
+def main(draws: int = 600) -> None:
+    tabulate("coverage / mean width", METHODS, [*few_rows(), *settings()], interval, draws)
     print()
-    heading("ratio: coverage / mean width", RATIO_METHODS)
-    for setting in ratios():
-        rng = np.random.default_rng(arguments.seed)
-        samples = [setting.draw(rng) for _ in range(arguments.draws)]
-        cells = ["–"] * len(RATIO_METHODS)
-        for column, method in enumerate(RATIO_METHODS):
-            if setting.rate or method != "the same in [0, 1]":
-                given = [ratio(*sample, method).interval for sample in samples]
-                cells[column] = held(given, setting.truth)
-        line(setting.name, cells)
+    tabulate("ratio: coverage / mean width", RATIO_METHODS, [*ratios()], ratio, draws)
 
 
-def heading(name: str, columns: tuple[str, ...]) -> None:
-    print(f"{name:<38}" + "".join(f"{column:>19}" for column in columns))
-
-
-def line(name: str, cells: list[str]) -> None:
-    print(f"{name:<38}" + "".join(f"{cell:>19}" for cell in cells), flush=True)
+def tabulate(
+    name: str,
+    methods: Sequence[str],
+    populations: Iterable[Setting],
+    interval_by: Callable[[Setting, Sample, str], Interval | None],
+    draws: int,
+) -> None:
+    """Print a line for each population, with a cell for each method that goes with it."""
+    print(f"{name:<38}" + "".join(f"{method:>19}" for method in methods))
+    for setting in populations:
+        rng = np.random.default_rng(1)
+        samples = [setting.draw(rng) for _ in range(draws)]
+        cells = [
+            held([interval_by(setting, sample, method) for sample in samples], setting.truth)
+            if setting.rate or method not in FOR_RATES
+            else "–"
+            for method in methods
+        ]
+        print(f"{setting.name:<38}" + "".join(f"{cell:>19}" for cell in cells), flush=True)
 
 
 def settings() -> Iterator[Setting]:
@@ -230,13 +220,10 @@ def interval(setting: Setting, sample: Sample, method: str) -> Interval | None:
             return mean_interval(sums, counts, squares, rate=setting.rate, low=0, high=1).interval
 
 
-def ratio(numerators: Floats, denominators: Floats, method: str) -> RatioEstimate:
-    match method:
-        case "ratio_of_sums":
-            return ratio_of_sums(numerators, denominators)
-        case _:
-            return ratio_of_sums(numerators, denominators, low=0, high=1)
+def ratio(_: Setting, sample: Sample, method: str) -> Interval | None:
+    low, high = (0, 1) if method == OF_RATES else (None, None)
+    return ratio_of_sums(*sample, low=low, high=high).interval
 
 
 if __name__ == "__main__":
-    main()
+    run(main)
