@@ -13,7 +13,6 @@ import io
 import json
 import os
 import random
-import re
 import tempfile
 import zlib
 from collections.abc import Callable
@@ -23,6 +22,7 @@ from functools import cache
 from pathlib import Path
 
 import polars as pl
+from measure import ROOT, forget_peak, memory
 from mutations import changed_bytes, changed_json
 
 from ragstone import evaluate
@@ -36,7 +36,7 @@ from ragstone.judges.llm.rubrics import load_rubrics
 from ragstone.judges.similarity.bertscore_tables import read_baseline
 from ragstone.run.calls.budget import load_prices
 
-EXPORTS = Path(__file__).parents[1] / "tests" / "data" / "exports"
+EXPORTS = ROOT / "tests" / "data" / "exports"
 """Files as other tools write them."""
 
 MB = 1 << 20
@@ -59,14 +59,6 @@ class Format:
     mutated: tuple[str, ...]
     opened: str
     reader: Reader
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What became of a file: ``read``, ``refused``, ``bug``, ``memory``; and in which words."""
-
-    sort: str
-    words: str = ""
 
 
 def data_set(path: Path) -> None:
@@ -248,44 +240,26 @@ def _unpacked_size(content: bytes) -> int:
     return size
 
 
-def tried(name: str, number: int, seed: int) -> Outcome:
-    """Read one mutated file here, and measure it."""
-    with tempfile.TemporaryDirectory(dir=_memory_folder()) as place:
-        path, unpacked = laid_out(name, number, seed, Path(place))
-        before = _memory("VmRSS")
-        _forget_peak()
+def tried(name: str, number: int, seed: int) -> tuple[str, str]:
+    """Read one mutated file here: ``read``, ``refused``, ``bug`` or ``memory``, with the reason."""
+    in_memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    with tempfile.TemporaryDirectory(dir=in_memory) as folder:
+        path, unpacked = laid_out(name, number, seed, Path(folder))
+        before = memory()
+        forget_peak()
         sort, words = "read", ""
         try:
             reader = formats()[name].reader
             reader(path)
             if reader is data_set and number % EVALUATED == 0:
-                _evaluated(path)
+                metrics = ["token_f1", "precision(k=2)"]
+                with tempfile.TemporaryDirectory() as out:
+                    evaluate(path, metrics=metrics, out=Path(out) / "run", skip_bad=True)
         except (RagstoneError, OSError) as error:
             sort, words = ("refused", "") if is_storable(str(error)) else ("bug", "unprintable")
         except BaseException as error:
             sort, words = "bug", f"{type(error).__name__}: {' '.join(str(error).split())[:100]}"
-        peak = _memory("VmHWM") - before
+        peak = memory("VmHWM") - before
         if sort != "bug" and peak > ALLOWED_MEMORY + TIMES_UNPACKED * unpacked:
             sort, words = "memory", f"{peak / MB:.0f} MB for {unpacked / MB:.1f} MB"
-        return Outcome(sort, words)
-
-
-def _evaluated(path: Path) -> None:
-    with tempfile.TemporaryDirectory() as out:
-        evaluate(path, metrics=["token_f1", "precision(k=2)"], out=Path(out) / "run", skip_bad=True)
-
-
-def _memory_folder() -> str | None:
-    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-
-
-def _forget_peak() -> None:
-    with suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5")
-
-
-def _memory(field: str) -> int:
-    """Bytes that the process holds (``VmRSS``), or held at most since the peak was forgotten."""
-    status = Path("/proc/self/status")
-    found = re.search(rf"{field}:\s+(\d+) kB", status.read_text() if status.exists() else "")
-    return int(found[1]) * 1024 if found else 0
+        return sort, words

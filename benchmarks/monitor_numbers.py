@@ -11,16 +11,18 @@ judged with another probability. Last, how often a window of answers is called b
 a run that was as good, at any of twenty looks.
 """
 
-import argparse
 import random
 import time
-from collections.abc import Iterator, Mapping
+import timeit
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+from measure import run
 from numpy.typing import NDArray
 
 from ragstone.analysis.scored_run import ValueRange
@@ -46,29 +48,25 @@ WINDOWS, RECEIVED, AT_ONCE = 24, 400, 40
 DOUBTED = 0.3
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--scores", type=int, default=1_000_000)
-    parser.add_argument("--pages", type=int, default=400)
-    asked = parser.parse_args()
+def main(scores: int = 1_000_000, pages: int = 400) -> None:
     with TemporaryDirectory() as folder:
         store = open_store(Path(folder) / "store")
-        speed(store, asked.scores)
+        speed(store, scores)
         store.close()
-    coverage(asked.pages)
-    beside(asked.pages)
+    coverage(pages)
+    beside(pages)
 
 
 def speed(store: MonitorStore, n: int) -> None:
     """How long a page takes over so many scores of a day."""
     rng = random.Random(1)
     answers = n // len(METRICS)
-    with store.database.transaction() as run:
-        run.many(
+    with store.database.transaction() as query:
+        query.many(
             "INSERT INTO facets VALUES (?, 'version', ?)",
             ((f"e{k:09d}", f"v{4 * k // answers}") for k in range(answers)),
         )
-        run.many(
+        query.many(
             "INSERT INTO scores (example, metric, at, judged_at, value, status, reason, label, "
             "judge, probability, version, source, again) "
             "VALUES (?, ?, ?, ?, ?, 'value', '', NULL, 'local', ?, NULL, 'sample', 0)",
@@ -80,30 +78,22 @@ def speed(store: MonitorStore, n: int) -> None:
             ),
         )  # fmt: skip
     begun = time.perf_counter()
-    with store.database.transaction() as run:
-        while sum_up(run):
+    with store.database.transaction() as query:
+        while sum_up(query):
             pass
     print(f"{n:,} scores summed up once: {time.perf_counter() - begun:.1f} s")
-    _timed("a metric's 240 windows", store, None)
-    _timed("of a slice", store, Facet("version", "v1"))
-    with store.database.transaction() as run:
-        run("UPDATE scores SET value = 1 WHERE at > ?", DAY - 600)
-    _timed("with ten minutes not summed up", store, None)
-    settings = MonitorSettings(rules=())
-    took = []
-    for _ in range(5):
-        begun = time.perf_counter()
-        monitored(store, settings, DAY)
-        took.append(1000 * (time.perf_counter() - begun))
-    print(f"the first screen with {len(METRICS)} metrics: {min(took):.0f} to {max(took):.0f} ms")
+    windows = partial(over_time, store, METRICS[0], since=0, until=DAY)
+    _timed("a metric's 240 windows", windows)
+    _timed("of a slice", partial(windows, slice=Facet("version", "v1")))
+    with store.database.transaction() as query:
+        query("UPDATE scores SET value = 1 WHERE at > ?", DAY - 600)
+    _timed("with ten minutes not summed up", windows)
+    _timed(f"the first screen with {len(METRICS)} metrics",
+           partial(monitored, store, MonitorSettings(rules=()), DAY))  # fmt: skip
 
 
-def _timed(what: str, store: MonitorStore, slice: Facet | None) -> None:
-    took = []
-    for _ in range(5):
-        begun = time.perf_counter()
-        over_time(store, METRICS[0], since=0, until=DAY, slice=slice)
-        took.append(1000 * (time.perf_counter() - begun))
+def _timed(what: str, work: Callable[[], object]) -> None:
+    took = [1000 * seconds for seconds in timeit.repeat(work, number=1, repeat=5)]
     print(f"{what}: {min(took):.1f} to {max(took):.1f} ms")
 
 
@@ -184,7 +174,9 @@ def looked_at(one: Page) -> tuple[bool, tuple[float, float]]:
         effect = session_effect(one.scores[some], weights[some], one.sessions[some])
     true = np.cumsum(one.expected, axis=1) / np.arange(1, RECEIVED + 1)
     ok = True
-    for looks, sums in _sums_at_looks(one, weights):
+    for begin in range(0, RECEIVED, AT_ONCE):
+        looks = list(range(begin, begin + AT_ONCE))
+        sums = _sums(one, weights, looks)
         low, high = window_sequences(sums, windows=WINDOWS, design_effect=effect)
         at = true[:, looks].ravel()
         ok &= bool(((low <= at) & (at <= high)).all())
@@ -192,12 +184,6 @@ def looked_at(one: Page) -> tuple[bool, tuple[float, float]]:
     low, high = window_sequences(last, windows=WINDOWS, design_effect=effect)
     once = window_intervals(last, low=0, high=1, design_effect=effect)
     return ok, (float(np.mean(high - low)), float(np.nanmean(once[1] - once[0])))
-
-
-def _sums_at_looks(one: Page, weights: Floats) -> Iterator[tuple[list[int], WeightedSums]]:
-    for begin in range(0, RECEIVED, AT_ONCE):
-        looks = list(range(begin, begin + AT_ONCE))
-        yield looks, _sums(one, weights, looks)
 
 
 def _sums(one: Page, weights: Floats, looks: list[int]) -> WeightedSums:
@@ -257,4 +243,4 @@ def beside(draws: int) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)
