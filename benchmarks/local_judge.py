@@ -11,7 +11,7 @@ over whole questions or documents. ``--write`` puts the tables into docs/local-j
 import gzip
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -130,14 +130,13 @@ def faithfulness_figures(sets: Sets) -> Iterator[list[str]]:
     """Every judge on the rows that hold claims."""
     for name, (records, ours) in sets.items():
         labels = [bool(is_faithful(record)) for record in records]
-        for judge, scores in every_judge(name, records, ours).items():
-            yield of_answers(name, "AUROC of faithful", judge, scores, labels, records, ours,
-                             auroc_of)  # fmt: skip
-    oracle = [bool(record["meta"]["judges_oracle_chunk"]) for record in records]
-    for judge, scores in (ours | published("oracle", records)).items():
-        some = [value if shown else None for value, shown in zip(scores, oracle, strict=True)]
-        yield of_answers("WiCE, 100 claims", "AUROC of faithful", judge, some, labels, records,
-                         ours, auroc_of)  # fmt: skip
+        documents = [document_of(record) for record in records]
+        scores = every_judge(name, records, ours)
+        yield from bootstrapped(name, "AUROC of faithful", auroc_of, scores, labels, documents)
+    shown = [bool(record["meta"]["judges_oracle_chunk"]) for record in records]
+    scores = where(shown, with_claims(ours | published("oracle", records)))
+    yield from bootstrapped("WiCE, 100 claims", "AUROC of faithful", auroc_of, scores, labels,
+                            documents)  # fmt: skip
 
 
 def rating_figures(records: list[Record], ours: Scores) -> Iterator[list[str]]:
@@ -145,38 +144,26 @@ def rating_figures(records: list[Record], ours: Scores) -> Iterator[list[str]]:
     ratings = [
         float(np.mean(list(record["labels"]["faithfulness"].values()))) for record in records
     ]
-    for judge, scores in every_judge("MTRAG", records, ours).items():
-        yield of_answers("MTRAG", "ρ with the mean rating", judge, scores, ratings, records, ours,
-                         spearman_of)  # fmt: skip
-
-
-def of_answers(
-    data: str,
-    figure: str,
-    judge: str,
-    scores: Sequence[Score],
-    truths: Sequence[float],
-    records: Sequence[Record],
-    ours: Scores,
-    statistic: Statistic,
-) -> list[str]:
-    """A figure over the answers that the judge scores and that make claims."""
-    rows = [n for n, value in enumerate(scores)
-            if value is not None and ours[STRINGS][n] is not None]  # fmt: skip
-    return bootstrapped(
-        data,
-        figure,
-        judge,
-        [scores[n] for n in rows],
-        [truths[n] for n in rows],
-        [document_of(records[n]) for n in rows],
-        statistic,
-    )
+    scores, documents = every_judge("MTRAG", records, ours), map(document_of, records)
+    return bootstrapped("MTRAG", "ρ with the mean rating", spearman_of, scores, ratings,
+                        documents)  # fmt: skip
 
 
 def every_judge(name: str, records: Sequence[Record], ours: Scores) -> Scores:
     naive: Scores = {"share of words": [word_share(record) for record in records]}
-    return ours | published(name, records) | naive
+    return with_claims(ours | published(name, records) | naive)
+
+
+def with_claims(scores: Scores) -> Scores:
+    """Scores of the answers that make claims."""
+    return where([value is not None for value in scores[STRINGS]], scores)
+
+
+def where(mask: Sequence[bool], scores: Scores) -> Scores:
+    return {
+        judge: [value if shown else None for value, shown in zip(values, mask, strict=True)]
+        for judge, values in scores.items()
+    }
 
 
 def published(name: str, records: Sequence[Record]) -> Scores:
@@ -203,18 +190,20 @@ def evidence_figures(judges: Judges) -> Iterator[list[str]]:
             for row, places in tables.of("support/claim").select("row", "evidence").iter_rows():
                 # a context without an id is named by its position, counted from 1
                 named[start + row].update(int(place) - 1 for place in places)
-        found: list[tuple[float, float]] = []
-        titles: list[str] = []
+        precisions: list[Score] = []
+        recalls: list[Score] = []
+        titles = []
         for number, record in enumerate(records):
-            sets = [set(one) for one in record["labels"]["supporting_sets"]]
+            sets = [set(places) for places in record["labels"]["supporting_sets"]]
             mine = named[number]
             if record["labels"]["faithful"] and sets and mine:
-                right = len(mine & set().union(*sets)) / len(mine)
-                found.append((right, max(len(mine & one) / len(one) for one in sets)))
+                precisions.append(len(mine & set().union(*sets)) / len(mine))
+                recalls.append(max(len(mine & places) / len(places) for places in sets))
                 titles.append(record["meta"]["title"])
-        for figure, place in (("evidence precision", 0), ("evidence recall, best set", 1)):
-            values = [one[place] for one in found]
-            yield bootstrapped("WiCE", figure, judge, values, values, titles, mean_of)
+        yield from bootstrapped("WiCE", "evidence precision", mean_of, {judge: precisions},
+                                titles, titles)  # fmt: skip
+        yield from bootstrapped("WiCE", "evidence recall, best set", mean_of, {judge: recalls},
+                                titles, titles)  # fmt: skip
 
 
 SUPPORT_ASKS = needed_asks([parse_metric("faithfulness")])
@@ -383,7 +372,7 @@ def correctness_figures(judges: Judges) -> Iterator[list[str]]:
         ("EVOUNA, TQ", [record for record in evouna if record["meta"]["source"] == "TQ"]),
         ("NQ301", records_of(NQ301)),
     ):
-        verdicts: dict[str, list[bool | None]] = {
+        verdicts: Scores = {
             judge: [
                 outcome == "correct" for outcome in scored(records, by, "answer_outcome")["label"]
             ]
@@ -391,21 +380,13 @@ def correctness_figures(judges: Judges) -> Iterator[list[str]]:
         }
         verdicts["containment"] = [contained(record) for record in records]
         if name == "NQ301":
-            for judge in ("bem", "text-davinci-003", "gpt-4"):
-                verdicts[f"{judge}, published"] = [
-                    record["meta"]["judges"][judge] for record in records
-                ]
-        for judge, values in verdicts.items():
-            rows = [n for n, value in enumerate(values) if value is not None]
-            yield bootstrapped(
-                name,
-                "κ of correct",
-                judge,
-                [values[n] for n in rows],
-                [records[n]["labels"]["correct"] for n in rows],
-                [records[n]["question"] for n in rows],
-                kappa_of,
-            )
+            verdicts |= {
+                f"{judge}, published": [record["meta"]["judges"][judge] for record in records]
+                for judge in ("bem", "text-davinci-003", "gpt-4")
+            }
+        labels = [record["labels"]["correct"] for record in records]
+        questions = [record["question"] for record in records]
+        yield from bootstrapped(name, "κ of correct", kappa_of, verdicts, labels, questions)
 
 
 def contained(record: Record) -> bool:
@@ -429,20 +410,14 @@ def abstention_figures() -> Iterator[list[str]]:
         for one in records_of("abstention_mtrag_un/tasks")
         if one["labels"]["expected_behaviour"] in ("answer", "abstain")
     ]
-    for judge, said in {
+    verdicts: Scores = {
         STRINGS: scored(records, LocalJudge(), "abstention")["value"].to_list(),
-        "8 phrases": [abstains_by_phrases(one["answer"], PHRASES_8) for one in records],
-        "12 phrases": [abstains_by_phrases(one["answer"], PHRASES_12) for one in records],
-    }.items():
-        yield bootstrapped(
-            "MTRAG-UN",
-            "F1 of abstaining",
-            judge,
-            said,
-            [one["labels"]["expected_behaviour"] == "abstain" for one in records],
-            [one["id"].split("<")[0] for one in records],
-            f1_of,
-        )
+        "8 phrases": [abstains_by_phrases(record["answer"], PHRASES_8) for record in records],
+        "12 phrases": [abstains_by_phrases(record["answer"], PHRASES_12) for record in records],
+    }
+    labels = [record["labels"]["expected_behaviour"] == "abstain" for record in records]
+    conversations = [record["id"].split("<")[0] for record in records]
+    return bootstrapped("MTRAG-UN", "F1 of abstaining", f1_of, verdicts, labels, conversations)
 
 
 def relevances(
@@ -458,21 +433,14 @@ def relevances(
 
 def answerable_figures(judges: Judges) -> Iterator[list[str]]:
     records = records_of(CLAPNQ)
-    said = {
-        judge: [one[1] for one in relevances(records, by, "probability")]
+    scores: Scores = {
+        judge: [by_rank[1] for by_rank in relevances(records, by, "probability")]
         for judge, by in judges.items()
     }
-    said["share of question words"] = [question_word_share(one) for one in records]
-    for judge, values in said.items():
-        yield bootstrapped(
-            "CLAPNQ",
-            "AUROC of answerable",
-            judge,
-            values,
-            [one["labels"]["answerable"] for one in records],
-            [one["id"] for one in records],
-            auroc_of,
-        )
+    scores["share of question words"] = [question_word_share(record) for record in records]
+    labels = [record["labels"]["answerable"] for record in records]
+    ids = [record["id"] for record in records]
+    return bootstrapped("CLAPNQ", "AUROC of answerable", auroc_of, scores, labels, ids)
 
 
 def question_word_share(record: Record) -> float:
@@ -499,9 +467,11 @@ def ranking_figures(judges: Judges) -> Iterator[list[str]]:
     }
     runs["BM25"] = run_of(DATA / "retrieval_wice/run_bm25.txt.gz")
     queries = sorted(grades)
-    for judge, ranking in runs.items():
-        values = [ndcg(ranking[query], grades[query]) for query in queries]
-        yield bootstrapped("WiCE retrieval", "nDCG@10", judge, values, values, queries, mean_of)
+    values: Scores = {
+        judge: [ndcg(ranking[query], grades[query]) for query in queries]
+        for judge, ranking in runs.items()
+    }
+    return bootstrapped("WiCE retrieval", "nDCG@10", mean_of, values, queries, queries)
 
 
 def run_of(path: Path) -> dict[str, list[str]]:
@@ -541,33 +511,40 @@ def spearman_of(said: Floats, truth: Floats) -> float:
     return float(spearmanr(said, truth)[0])
 
 
-def mean_of(values: Floats, _: Floats) -> float:
+def mean_of(values: Floats, _: object) -> float:
     return float(values.mean())
 
 
 def bootstrapped(
     data: str,
     figure: str,
-    judge: str,
-    said: Sequence[Score],
-    truths: Sequence[float],
-    clusters: Sequence[str],
     statistic: Statistic,
-) -> list[str]:
-    """The figure, and its interval by drawing whole clusters with replacement."""
-    values, truth = np.array(said, np.float64), np.array(truths, np.float64)
-    members: dict[str, list[int]] = defaultdict(list)
-    for place, cluster in enumerate(clusters):
-        members[cluster].append(place)
-    groups = [np.array(places) for places in members.values()]
-    rng = np.random.default_rng(20)
-    drawn = []
-    for _ in range(RESAMPLES):
-        rows = np.concatenate([groups[i] for i in rng.integers(len(groups), size=len(groups))])
-        drawn.append(statistic(values[rows], truth[rows]))
-    low, high = np.quantile(drawn, [0.025, 0.975])
-    value = statistic(values, truth)
-    return [data, figure, judge, f"{len(values):,}", f"{value:.3f}", f"{low:.3f}–{high:.3f}"]
+    scores: Mapping[str, Sequence[Score]],
+    truths: Iterable[Any],
+    clusters: Iterable[str],
+) -> Iterator[list[str]]:
+    """The figure of each judge over the rows that it scores.
+
+    Its interval is by drawing whole clusters with replacement.
+    """
+    truths, clusters = list(truths), list(clusters)
+    for judge, some in scores.items():
+        rows = [n for n, value in enumerate(some) if value is not None]
+        values = np.array([some[n] for n in rows], np.float64)
+        truth = np.array([truths[n] for n in rows])
+        members: dict[str, list[int]] = defaultdict(list)
+        for place, n in enumerate(rows):
+            members[clusters[n]].append(place)
+        groups = [np.array(cluster) for cluster in members.values()]
+        rng = np.random.default_rng(20)
+        drawn = []
+        for _ in range(RESAMPLES):
+            picked = rng.integers(len(groups), size=len(groups))
+            places = np.concatenate([groups[i] for i in picked])
+            drawn.append(statistic(values[places], truth[places]))
+        low, high = np.quantile(drawn, [0.025, 0.975])
+        value = statistic(values, truth)
+        yield [data, figure, judge, f"{len(values):,}", f"{value:.3f}", f"{low:.3f}–{high:.3f}"]
 
 
 if __name__ == "__main__":
