@@ -13,6 +13,7 @@ Random numbers are seeded.
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -33,51 +34,46 @@ Draw = Callable[[np.random.Generator, int, int], tuple[Floats, Floats]]
 ALPHA, LOOKS, BEFORE, MOST = 0.05, 10_000, 2_000, 10_000
 RULES, SLICES = 20, 5
 AT_ONCE = 500
+TURNS, ICC = 5, 0.3
+"""Of sessions."""
 
 
-def of(traffic: Traffic) -> Draw:
+def independent(
+    traffic: Traffic, rng: np.random.Generator, draws: int, looks: int
+) -> tuple[Floats, Floats]:
     """Independent answers."""
-
-    def draw(rng: np.random.Generator, draws: int, looks: int) -> tuple[Floats, Floats]:
-        ends = np.cumsum(traffic.shares)[:-1]
-        which = np.searchsorted(ends, rng.random((draws, looks)), "right")
-        return traffic.scores[which], traffic.probabilities[which]
-
-    return draw
+    ends = np.cumsum(traffic.shares)[:-1]
+    which = np.searchsorted(ends, rng.random((draws, looks)), "right")
+    return traffic.scores[which], traffic.probabilities[which]
 
 
-def sessions(mean: float, size: int, icc: float) -> Draw:
+def sessions(
+    mean: float, rng: np.random.Generator, draws: int, looks: int
+) -> tuple[Floats, Floats]:
     """Answers 0 and 1 in sessions, one after the other, that share a rate of their own."""
-
-    def draw(rng: np.random.Generator, draws: int, looks: int) -> tuple[Floats, Floats]:
-        weight = 1 / icc - 1
-        rates = rng.beta(mean * weight, (1 - mean) * weight, (draws, looks // size + 1))
-        rate = np.repeat(rates, size, axis=1)[:, :looks]
-        return (rng.random(rate.shape) < rate).astype(np.float64), np.ones(rate.shape)
-
-    return draw
+    weight = 1 / ICC - 1
+    rates = rng.beta(mean * weight, (1 - mean) * weight, (draws, looks // TURNS + 1))
+    return answers(rng, np.repeat(rates, TURNS, axis=1)[:, :looks])
 
 
-def session_means(mean: float, size: int, icc: float) -> Draw:
+def session_means(
+    mean: float, rng: np.random.Generator, draws: int, looks: int
+) -> tuple[Floats, Floats]:
     """The same sessions, each a single answer with the mean of its scores."""
-
-    def draw(rng: np.random.Generator, draws: int, looks: int) -> tuple[Floats, Floats]:
-        scores, _ = sessions(mean, size, icc)(rng, draws, looks * size)
-        means = scores.reshape(draws, looks, size).mean(axis=2)
-        return means, np.ones(means.shape)
-
-    return draw
+    scores, _ = sessions(mean, rng, draws, looks * TURNS)
+    means = scores.reshape(draws, looks, TURNS).mean(axis=2)
+    return means, np.ones(means.shape)
 
 
-def swings(mean: float, by: float, period: int) -> Draw:
+def swings(mean: float, rng: np.random.Generator, draws: int, looks: int) -> tuple[Floats, Floats]:
     """Answers 0 and 1 whose mean goes up and down."""
+    phase = rng.random((draws, 1))
+    return answers(rng, mean + 0.05 * np.sin(2 * np.pi * (np.arange(looks) / 1000 + phase)))
 
-    def draw(rng: np.random.Generator, draws: int, looks: int) -> tuple[Floats, Floats]:
-        phase = rng.random((draws, 1))
-        rate = mean + by * np.sin(2 * np.pi * (np.arange(looks) / period + phase))
-        return (rng.random(rate.shape) < rate).astype(np.float64), np.ones(rate.shape)
 
-    return draw
+def answers(rng: np.random.Generator, rate: Floats) -> tuple[Floats, Floats]:
+    """Answers 0 and 1 by their rates, all judged."""
+    return (rng.random(rate.shape) < rate).astype(np.float64), np.ones(rate.shape)
 
 
 def flagged(mean: float, failures: float, share: float, drawn: tuple[float, float]) -> Traffic:
@@ -112,7 +108,8 @@ class World:
 
 def world(name: str, healthy: Traffic, to: float, bar: float = 0.85, detectors: int = 1) -> World:
     least = float(healthy.probabilities.min())
-    return World(name, of(healthy), of(healthy.with_mean(to)), bar, detectors, least)
+    fallen = partial(independent, healthy.with_mean(to))
+    return World(name, partial(independent, healthy), fallen, bar, detectors, least)
 
 
 def worlds() -> Iterator[World]:
@@ -142,18 +139,14 @@ def worlds() -> Iterator[World]:
     yield world("graded, deviation .10", Traffic.of(0.85, deviation=0.10), 0.75)
     yield world("rare failures, .99 to .97", Traffic.of(0.99), 0.97, bar=0.99)
     yield world("rare successes, .05 to .02", Traffic.of(0.05), 0.02, bar=0.05)
-    yield World("sessions of 5, ICC .3", sessions(0.85, 5, 0.3), sessions(0.75, 5, 0.3), 0.85)
-    yield World("the same, bar .80", sessions(0.85, 5, 0.3), sessions(0.75, 5, 0.3), 0.80)
-    yield World(
-        "the same, a session's mean is one score",
-        session_means(0.85, 5, 0.3),
-        session_means(0.75, 5, 0.3),
-        0.85,
-    )
-    yield World(
-        "mean .85 ± .05, period 1,000", swings(0.85, 0.05, 1000), swings(0.75, 0.05, 1000), 0.85
-    )
-    yield World("the same, bar .80", swings(0.85, 0.05, 1000), swings(0.75, 0.05, 1000), 0.80)
+    for name, draw, bar in (
+        ("sessions of 5, ICC .3", sessions, 0.85),
+        ("the same, bar .80", sessions, 0.80),
+        ("the same, a session's mean is one score", session_means, 0.85),
+        ("mean .85 ± .05, period 1,000", swings, 0.85),
+        ("the same, bar .80", swings, 0.80),
+    ):
+        yield World(name, partial(draw, 0.85), partial(draw, 0.75), bar)
 
 
 def first_alarms(
@@ -224,7 +217,7 @@ def by_baseline(name: str, draws: int, size: int) -> None:
     began = time.perf_counter()
     right = np.random.default_rng(3).binomial(size, 0.85, draws)
     alarms, delays = np.zeros(draws, dtype=bool), np.zeros(draws, dtype=np.int64)
-    healthy, fallen = of(Traffic.of(0.85)), of(Traffic.of(0.75))
+    healthy, fallen = (partial(independent, Traffic.of(mean)) for mean in (0.85, 0.75))
     for count in np.unique(right):
         mine = np.flatnonzero(right == count)
         interval = wilson(int(count), size, level=BAR_LEVEL)

@@ -14,28 +14,26 @@ import random
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from shutil import rmtree
 from statistics import median
-from typing import Any
 from urllib.parse import urlencode
 from urllib.request import urlopen
 
 from labelled import DATA, EVOUNA
 from measure import RAGSTONE, memory, run, used_by
+from scale import write_rows
 
 from ragstone import evaluate
 from ragstone.data import cornwall
 from ragstone.web.page_request import run_path
 
 METRICS = (
-    "precision", "mrr", "ndcg", "faithfulness", "contradiction", "answer_coverage",
-    "context_utilization", "answer_outcome", "token_f1", "helpfulness",
+    "precision", "mrr", "ndcg", "grounding_presence", "unsupported_claim", "contradiction",
+    "citation_presence", "proper_action", "on_topic", "helpfulness",
 )  # fmt: skip
-SYSTEMS = ("dense", "hybrid", "sparse", "oracle")
-EXAMPLE = f"q00777<::>{SYSTEMS[1]}"
+EXAMPLE, WORDS = "r777", 80
 START, PAGE = 2.0, 0.5
 """Seconds."""
 MEGABYTES, CLIENTS = 400, 4
@@ -55,8 +53,9 @@ def main(runs: int = 3, examples: int = 50_000, folder: Path | None = None) -> N
     with tempfile.TemporaryDirectory() as temporary:
         large = (folder or Path(temporary) / "runs" / "run").resolve()
         if not large.is_dir():
-            rows = labelled_answers(examples)
-            evaluate(rows, metrics=METRICS, judge="human", by="topic", out=large)
+            rows = Path(temporary) / "rows.jsonl"
+            write_rows(rows, examples, WORDS)
+            evaluate(rows, metrics=METRICS, judge="human", out=large)
         measured("runs, of a large one", runs, "runs", str(large.parent))
         measured("show", runs, "show", str(large))
         measured("show an example", runs, "show", str(large), EXAMPLE)
@@ -79,47 +78,6 @@ def measured(name: str, runs: int, *words: str) -> None:
     print(f"{name:50} {wall:>7.2f} {cpu:>7.2f} {peak:>8.0f}", flush=True)
 
 
-def labelled_answers(count: int, contexts: int = 10) -> Iterator[dict[str, Any]]:
-    """Answers to random words, labelled at random from a fixed seed."""
-    draw = random.Random(0)
-    letters = "abcdefghijklmnoprstuvwy"
-    words = ["".join(draw.choices(letters, k=draw.randint(2, 10))) for _ in range(5_000)]
-    pool = " ".join(draw.choices(words, k=2_000_000))
-
-    def text(length: int) -> str:
-        start = draw.randrange(len(pool) - length)
-        return pool[start : start + length].strip()
-
-    def unit(support: Sequence[str], agreement: Sequence[str]) -> dict[str, str]:
-        return {"text": text(60), "support": draw.choice(support),
-                "agreement": draw.choice(agreement)}  # fmt: skip
-
-    support = ("supported", "absent", "contradicted")
-    for number in range(count):
-        question, system = divmod(number, len(SYSTEMS))
-        yield {
-            "id": f"q{question:05d}<::>{SYSTEMS[system]}",
-            "question_id": f"q{question:05d}",
-            "system": SYSTEMS[system],
-            "topic": f"topic {question % 7}",
-            "question": text(80),
-            "answer": text(400),
-            "reference": text(200),
-            "contexts": [
-                {"id": f"d{number}-{rank}", "text": text(500)} for rank in range(contexts)
-            ],
-            "labels": {
-                "contexts": [
-                    {"topically_relevant": int(draw.random() < 0.4)} for _ in range(contexts)
-                ],
-                "claims": [unit(support, ("matches", "extra", "contradicts")) for _ in range(4)],
-                "statements": [unit(support[:2], ("full", "partial", "missing")) for _ in range(3)],
-                "response_type": "answer",
-                "answer": {"helpful": int(draw.random() < 0.6)},
-            },
-        }
-
-
 def pages(name: str) -> dict[str, str]:
     """What people open of the run with this name."""
     of = run_path(name)
@@ -127,8 +85,8 @@ def pages(name: str) -> dict[str, str]:
         "runs": "/",
         "example": run_path(name, "examples", EXAMPLE),
         "run": of,
-        "filter": f"{of}?where=faithfulness:0..0.5&sort=-token_f1",
-        "search": f"{of}?q=ab+cd",
+        "filter": f"{of}?where=precision:0..0.5&sort=-ndcg",
+        "search": f"{of}?q=tide+ferry",
         "last page": f"{of}?page=900",
         "compare": f"/compare?{urlencode({'runs': name})}",
         "judge": run_path(name, "judge"),

@@ -18,7 +18,7 @@ import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import polars as pl
@@ -45,7 +45,7 @@ TIMES_UNPACKED = 4
 EVALUATED = 10
 MOST_UNPACKED = 1 << 30
 
-Reader = Callable[[Path], None]
+Reader = Callable[[Path], object]
 
 
 @dataclass(frozen=True)
@@ -103,20 +103,11 @@ def formats() -> dict[str, Format]:
         write(examples, Path(folder) / "a.csv")
         write(examples, Path(folder) / "a.parquet")
         csv, parquet = ((Path(folder) / f"a.{one}").read_bytes() for one in ("csv", "parquet"))
-    plain = io.BytesIO()
-    pl.DataFrame(flat).write_parquet(plain, compression="snappy", row_group_size=3)
-    raw = io.BytesIO()
-    pl.DataFrame(flat).write_parquet(raw, compression="uncompressed", use_pyarrow=True)
-    delta = io.BytesIO()
+    frame = pl.DataFrame(flat)
     encodings = {"question": "DELTA_BYTE_ARRAY", "answer": "DELTA_LENGTH_BYTE_ARRAY",
                  "n": "DELTA_BINARY_PACKED", "x": "BYTE_STREAM_SPLIT"}  # fmt: skip
-    pl.DataFrame(flat).write_parquet(
-        delta, compression="uncompressed", use_pyarrow=True,
-        pyarrow_options={"data_page_version": "2.0", "use_dictionary": False,
-                         "column_encoding": encodings},
-    )  # fmt: skip
-    stream = io.BytesIO()
-    pl.DataFrame(flat).write_ipc_stream(stream, compat_level=pl.CompatLevel.oldest())
+    delta = {"data_page_version": "2.0", "use_dictionary": False, "column_encoding": encodings}
+    arrow = content_of(frame.write_ipc_stream, compat_level=pl.CompatLevel.oldest())
     tsv = b"question\tanswer\tcontexts\n" + b'how long?\t90 m\t["a", "b"]\n' * 6
     run = "".join(f"q{i % 3} Q0 d{i} {i} {10 - i}.5 bm25\n" for i in range(9)).encode()
     qrels = "".join(f"q{i % 3} 0 d{i} {i % 3}\n" for i in range(9)).encode()
@@ -136,9 +127,7 @@ def formats() -> dict[str, Format]:
                     "value": i, "inclusion_probability": 0.5}) + "\n"
         for i in range(8)
     ).encode()  # fmt: skip
-    table = io.BytesIO()
-    label_rows = {"id": ["q1", "q2"], "annotator": ["a", "b"], "helpful": [1, 0]}
-    pl.DataFrame(label_rows).write_parquet(table)
+    label_rows = pl.DataFrame({"id": ["q1", "q2"], "annotator": ["a", "b"], "helpful": [1, 0]})
     rubric = (
         b'[politeness]\nabout = "How polite?"\nsees = ["answer"]\nsteps = ["Read."]\n'
         b'points = [{value = 0, means = "rude"}, {value = 1.0, means = "polite"}]\n'
@@ -166,12 +155,16 @@ def formats() -> dict[str, Format]:
         "tsv": one("data.tsv", tsv),
         "no ending": one("data", lines),
         "parquet": one("data.parquet", parquet),
-        "parquet snappy": one("data.parquet", plain.getvalue()),
-        "parquet raw": one("data.parquet", raw.getvalue()),
-        "parquet delta": one("data.parquet", delta.getvalue()),
-        "arrow": one("data.arrow", stream.getvalue()),
+        "parquet snappy": one("data.parquet", content_of(
+            frame.write_parquet, compression="snappy", row_group_size=3)),
+        "parquet raw": one("data.parquet", content_of(
+            frame.write_parquet, compression="uncompressed", use_pyarrow=True)),
+        "parquet delta": one("data.parquet", content_of(
+            frame.write_parquet, compression="uncompressed", use_pyarrow=True,
+            pyarrow_options=delta)),
+        "arrow": one("data.arrow", arrow),
         "dataset": Format(
-            {"state.json": state, "data.arrow": stream.getvalue()},
+            {"state.json": state, "data.arrow": arrow},
             ("state.json", "data.arrow"), "", data_set,
         ),
         "trec": Format({"run.txt": run, "qrels.txt": qrels}, ("run.txt", "qrels.txt"), "", ranking),
@@ -182,17 +175,20 @@ def formats() -> dict[str, Format]:
         "labels csv": one("labels.csv", wide, labels),
         "labels jsonl": one("labels.jsonl", long, labels),
         "labels json": one("labels.json", json.dumps(records).encode(), labels),
-        "labels parquet": one("labels.parquet", table.getvalue(), labels),
+        "labels parquet": one("labels.parquet", content_of(label_rows.write_parquet), labels),
         "labels gz": one("labels.csv.gz", gzip.compress(wide, mtime=0), labels),
-        "rubrics": one("rubrics.toml", rubric, lambda path: void(load_rubrics(path))),
-        "prices": one("prices.toml", prices, lambda path: void(load_prices(path))),
-        "baseline": one("baseline.csv", baseline, lambda path: void(read_baseline(path, 1))),
-        "opinions": one("opinions.csv", opinions, lambda path: void(read_opinions(path))),
+        "rubrics": one("rubrics.toml", rubric, load_rubrics),
+        "prices": one("prices.toml", prices, load_prices),
+        "baseline": one("baseline.csv", baseline, partial(read_baseline, layer=1)),
+        "opinions": one("opinions.csv", opinions, read_opinions),
     }  # fmt: skip
 
 
-def void(_: object) -> None:
-    """What was read is not needed."""
+def content_of(write: Callable[..., object], **options: object) -> bytes:
+    """What is written into a file."""
+    buffer = io.BytesIO()
+    write(buffer, **options)
+    return buffer.getvalue()
 
 
 # What is done to a file.

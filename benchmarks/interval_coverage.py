@@ -14,6 +14,7 @@ all claims, 1 to 9 an answer; and a skewed cost over successes, per question.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -30,7 +31,7 @@ Sample = tuple[Floats, Floats]
 
 Draw = Callable[[np.random.Generator], Sample]
 
-RESAMPLES = 400
+RESAMPLES, ICC = 400, 0.33
 OF_RATES = "the same in [0, 1]"
 FOR_RATES = ("wilson", "cluster_wilson", OF_RATES)
 METHODS = ("wilson", "cluster_wilson", "cluster_t", "bootstrap", "mean_interval")
@@ -86,12 +87,16 @@ def settings() -> Iterator[Setting]:
     }
     for name, counts in sizes.items():
         for rate in (0.02, 0.1, 0.5, 0.9, 0.98):
-            yield Setting(f"{name}  rate {rate:g}", rate, True, counts, rates(counts, rate, 0.33))
+            yield Setting(
+                f"{name}  rate {rate:g}", rate, True, counts, partial(rates, counts, rate)
+            )
         for mean, spread in ((0.7, 10), (0.05, 12)):
-            draw = scores(counts, mean, spread)
+            draw = partial(scores, counts, mean, spread)
             yield Setting(f"{name}  scores about {mean:g}", mean, False, counts, draw)
-        yield Setting(f"{name}  scores mostly 1", 0.975, False, counts, skewed(counts))
-        yield Setting(f"{name}  rare falls", 0.99, False, counts, skewed(counts, 0.8))
+        yield Setting(
+            f"{name}  scores mostly 1", 0.975, False, counts, partial(skewed, counts, None)
+        )
+        yield Setting(f"{name}  rare falls", 0.99, False, counts, partial(skewed, counts, 0.8))
 
 
 SKEWED: dict[str, tuple[float, Callable[[np.random.Generator, int], Floats]]] = {
@@ -109,15 +114,14 @@ SKEWED: dict[str, tuple[float, Callable[[np.random.Generator, int], Floats]]] = 
 
 def few_rows() -> Iterator[Setting]:
     for (name, (truth, draw)), n in product(SKEWED.items(), (5, 8, 12, 20)):
-        yield Setting(f"{n} × 1  {name}", truth, False, np.ones(n), of_rows(draw, n))
+        yield Setting(f"{n} × 1  {name}", truth, False, np.ones(n), partial(of_rows, draw, n))
 
 
-def of_rows(draw: Callable[[np.random.Generator, int], Floats], n: int) -> Draw:
-    def sample(rng: np.random.Generator) -> Sample:
-        rows = draw(rng, n)
-        return rows, rows * rows
-
-    return sample
+def of_rows(
+    draw: Callable[[np.random.Generator, int], Floats], n: int, rng: np.random.Generator
+) -> Sample:
+    rows = draw(rng, n)
+    return rows, rows * rows
 
 
 def ratios() -> Iterator[Setting]:
@@ -125,77 +129,58 @@ def ratios() -> Iterator[Setting]:
         ones = np.ones(questions)
         for rate in (0.05, 0.7, 0.95):
             name = f"{questions}  supported claims {rate:g}"
-            yield Setting(name, rate, True, ones, claims(questions, rate, 0.33))
-        yield Setting(f"{questions}  cost of a success", 2.5, False, ones, costs(questions))
+            yield Setting(name, rate, True, ones, partial(claims, questions, rate))
+        yield Setting(
+            f"{questions}  cost of a success", 2.5, False, ones, partial(costs, questions)
+        )
 
 
-def rates(counts: Floats, rate: float, icc: float) -> Draw:
-    spread = (1 - icc) / icc
-
-    def draw(rng: np.random.Generator) -> Sample:
-        own = rng.beta(rate * spread, (1 - rate) * spread, size=len(counts))
-        sums = rng.binomial(counts.astype(int), own).astype(float)
-        return sums, sums
-
-    return draw
+def own_rates(rate: float, questions: int, rng: np.random.Generator) -> Floats:
+    spread = (1 - ICC) / ICC
+    return rng.beta(rate * spread, (1 - rate) * spread, size=questions)
 
 
-def scores(counts: Floats, mean: float, spread: float) -> Draw:
-    def draw(rng: np.random.Generator) -> Sample:
-        each = rng.beta(mean * spread, (1 - mean) * spread, size=len(counts))
-        own = np.clip(np.repeat(each, counts.astype(int)), 1e-6, 1 - 1e-6)
-        return summed(rng.beta(6 * own, 6 * (1 - own)), counts)
-
-    return draw
+def rates(counts: Floats, rate: float, rng: np.random.Generator) -> Sample:
+    own = own_rates(rate, len(counts), rng)
+    sums = rng.binomial(counts.astype(int), own).astype(float)
+    return sums, sums
 
 
-def skewed(counts: Floats, fallen: float | None = None) -> Draw:
-    def draw(rng: np.random.Generator) -> Sample:
-        perfect = np.repeat(rng.random(len(counts)) < 0.95, counts.astype(int))
-        below = rng.random(len(perfect)) if fallen is None else fallen
-        return summed(np.where(perfect, 1.0, below), counts)
-
-    return draw
+def scores(counts: Floats, mean: float, spread: float, rng: np.random.Generator) -> Sample:
+    each = rng.beta(mean * spread, (1 - mean) * spread, size=len(counts))
+    own = np.clip(np.repeat(each, counts.astype(int)), 1e-6, 1 - 1e-6)
+    return summed(rng.beta(6 * own, 6 * (1 - own)), counts)
 
 
-def claims(questions: int, rate: float, icc: float) -> Draw:
-    spread = (1 - icc) / icc
-
-    def draw(rng: np.random.Generator) -> Sample:
-        own = rng.beta(rate * spread, (1 - rate) * spread, size=questions)
-        all_claims = rng.integers(1, 10, size=questions)
-        return rng.binomial(all_claims, own).astype(float), all_claims.astype(float)
-
-    return draw
+def skewed(counts: Floats, fallen: float | None, rng: np.random.Generator) -> Sample:
+    perfect = np.repeat(rng.random(len(counts)) < 0.95, counts.astype(int))
+    below = rng.random(len(perfect)) if fallen is None else fallen
+    return summed(np.where(perfect, 1.0, below), counts)
 
 
-def costs(questions: int) -> Draw:
+def claims(questions: int, rate: float, rng: np.random.Generator) -> Sample:
+    own = own_rates(rate, questions, rng)
+    all_claims = rng.integers(1, 10, size=questions)
+    return rng.binomial(all_claims, own).astype(float), all_claims.astype(float)
+
+
+def costs(questions: int, rng: np.random.Generator) -> Sample:
     """Cost 1 on the mean, log-normal, and 5 answers of which 8 % succeed: 2.5 a success."""
-
-    def draw(rng: np.random.Generator) -> Sample:
-        cost = rng.lognormal(-0.32, 0.8, size=questions)
-        return cost, rng.binomial(5, 0.08, size=questions).astype(float)
-
-    return draw
+    cost = rng.lognormal(-0.32, 0.8, size=questions)
+    return cost, rng.binomial(5, 0.08, size=questions).astype(float)
 
 
 def summed(rows: Floats, counts: Floats) -> Sample:
-    return np.add.reduceat(rows, starts(counts)), np.add.reduceat(rows * rows, starts(counts))
-
-
-def starts(counts: Floats) -> NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
+    starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
+    return np.add.reduceat(rows, starts), np.add.reduceat(rows * rows, starts)
 
 
 def held(intervals: list[Interval | None], truth: float) -> str:
-    """Share of the intervals that hold the truth, and their mean width.
-
-    No interval counts as one that fails and has no width: the method gave
-    nothing that could be reported.
-    """
-    given = [one for one in intervals if one is not None]
-    share = sum(one.low <= truth <= one.high for one in given) / len(intervals)
-    width = float(np.mean([one.high - one.low for one in given])) if given else 0.0
+    """Share of the intervals that hold the truth, and their mean width; none holds nothing."""
+    widths = [interval.high - interval.low for interval in intervals if interval is not None]
+    share = sum(interval is not None and interval.low <= truth <= interval.high
+                for interval in intervals) / len(intervals)  # fmt: skip
+    width = float(np.mean(widths or [0.0]))
     return f"{share:.3f} / {width:.3f}"
 
 

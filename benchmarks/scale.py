@@ -34,8 +34,8 @@ def main(part: Literal["local", "costs"], rows: int = 0) -> None:
             costs(Path(folder), rows or 2_000)
 
 
-def write_rows(path: Path, rows: int) -> None:
-    """Rows of four systems, labelled at random from a fixed seed."""
+def write_rows(path: Path, rows: int, words: int = 14) -> None:
+    """Rows of four systems with contexts of so many words, labelled at random from a fixed seed."""
     draw = random.Random(0)
     with path.open("w", encoding="utf-8") as handle:
         for number in range(rows):
@@ -51,7 +51,7 @@ def write_rows(path: Path, rows: int) -> None:
                 "id": f"r{number}",
                 "system": f"system{number % 4}",
                 "question": f"{_sentence(draw, 8)} {number // 4}?",
-                "contexts": [_sentence(draw, 14) for _ in range(CONTEXTS)],
+                "contexts": [_sentence(draw, words) for _ in range(CONTEXTS)],
                 "answer": _sentence(draw, 12),
                 "labels": {
                     "contexts": labels,
