@@ -21,7 +21,7 @@ from statistics import median
 from urllib.parse import urlencode
 from urllib.request import urlopen
 
-from labelled import DATA, EVOUNA
+from labelled import file_of
 from measure import RAGSTONE, memory, run, used_by
 from scale import write_rows
 
@@ -46,7 +46,7 @@ def main(runs: int = 3, examples: int = 50_000, folder: Path | None = None) -> N
     measured("--help (limit .3 s CPU)", runs, "--help")
     measured("metrics", runs, "metrics")
     measured("evaluate demo data", runs, "evaluate", str(cornwall()), "--out", "{out}")
-    evouna = DATA / f"{EVOUNA}.jsonl.gz"
+    evouna = file_of("EVOUNA")
     if evouna.is_file():
         name = "evaluate evouna, 17,306 rows (limit 20 s wall)"
         measured(name, runs, "evaluate", str(evouna), "--out", "{out}")

@@ -149,7 +149,7 @@ def conversation(record: Row) -> str:
 
 @cache
 def records(file: str) -> dict[str, Row]:
-    return {record["id"]: record for record in records_of(file.removesuffix(".jsonl.gz"))}
+    return {record["id"]: record for record in records_of(file)}
 
 
 if __name__ == "__main__":

@@ -19,12 +19,6 @@ from typing import Any
 
 import numpy as np
 from labelled import (
-    BEGIN,
-    CLAPNQ,
-    EVOUNA,
-    MTRAG,
-    NQ301,
-    WICE,
     document_of,
     is_faithful,
     records_of,
@@ -148,8 +142,8 @@ def main(write: bool = False) -> None:
 def support_rows(encoder: Encoder) -> Iterator[Row]:
     """Answers of MTRAG, BEGIN and WiCE that make claims, a part for each claim."""
     aligner = Aligner(encoder)
-    for name, file in (("MTRAG", MTRAG), ("BEGIN", BEGIN), ("WiCE", WICE)):
-        labelled = (record for record in records_of(file) if is_faithful(record) is not None)
+    for name in ("MTRAG", "BEGIN", "WiCE"):
+        labelled = (record for record in records_of(name) if is_faithful(record) is not None)
         for _, records in groupby(labelled, lambda record: record["contexts"]):
             mine = list(records)
             made = [claims_of(record["answer"]) for record in mine]
@@ -184,7 +178,7 @@ def claims_of(answer: str) -> list[str]:
 
 def agreement_rows(encoder: Encoder) -> Iterator[Row]:
     """Answers of EVOUNA and NQ301 (never fitted on) that give one, a part for each reference."""
-    records = [*records_of(EVOUNA), *records_of(NQ301)]
+    records = [*records_of("EVOUNA"), *records_of("NQ301")]
     for start in range(0, len(records), 500):
         block = records[start : start + 500]
         pairs = [
@@ -225,14 +219,14 @@ def agreement_rows(encoder: Encoder) -> Iterator[Row]:
 def relevance_rows(encoder: Encoder) -> Iterator[Row]:
     """Sentences of WiCE's pages and of CLAPNQ's passages, a part for each."""
     lists: list[tuple[str, str, str, list[str], list[bool]]] = []
-    for record in records_of(WICE):
+    for record in records_of("WiCE"):
         sets = record["labels"]["supporting_sets"]
         if any(sets):
             picked = {place for one in sets for place in one}
             texts = record["contexts"]
             labels = [place in picked for place in range(len(texts))]
             lists.append(("WiCE", record["meta"]["title"], record["answer"], texts, labels))
-    for record in records_of(CLAPNQ):
+    for record in records_of("CLAPNQ"):
         picked = {place for one in record["labels"]["selected_sentences"] or [] for place in one}
         texts = record["meta"]["sentences"]
         if picked:

@@ -12,7 +12,7 @@ from itertools import cycle, islice
 from tempfile import TemporaryDirectory
 from time import perf_counter, process_time, time
 
-from labelled import DATA, MTRAG
+from labelled import file_of
 from measure import run
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from traffic import BATCH, Attributes, request, span
@@ -27,7 +27,7 @@ from ragstone.monitor.traces import Redaction, read_traces
 
 
 def main(traces: int = 2_000) -> None:
-    mtrag = DATA / f"{MTRAG}.jsonl.gz"
+    mtrag = file_of("MTRAG")
     name, file = ("MTRAG", mtrag) if mtrag.is_file() else ("the demo", cornwall())
     examples = [row for row in read(file) if row.answer and row.contexts and row.question]
     with TemporaryDirectory() as folder:

@@ -40,7 +40,7 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
-from labelled import BEGIN, MTRAG, WICE, Record, is_faithful, records_of, word_share
+from labelled import Record, is_faithful, records_of, word_share
 from measure import demo_words, run
 from measure import memory as held_memory
 from peers import peer_python
@@ -85,7 +85,7 @@ def texts_of(row: Record) -> tuple[str, str, list[str]]:
 
 
 def defaults() -> None:
-    begin, mtrag = answers_of(BEGIN), answers_of(MTRAG)
+    begin, mtrag = answers_of("BEGIN"), answers_of("MTRAG")
     fully = [row for row in mtrag if row["labels"]["faithfulness_median"] == 4]
     of_models = [
         row
@@ -108,7 +108,7 @@ def defaults() -> None:
               f" of faithful sentences {held[faithful].mean():.3f}")  # fmt: skip
     for name, faithful_rows in {
         "MTRAG": fully,
-        "WiCE": [*filter(is_faithful, answers_of(WICE))],
+        "WiCE": [*filter(is_faithful, answers_of("WiCE"))],
         "BEGIN": [*filter(is_faithful, begin)],
     }.items():
         for what, places in (("number", numbers_of), ("name", names_of)):
@@ -156,7 +156,7 @@ def names_of(answer: str) -> Iterator[re.Match[str]]:
 
 
 def speed() -> None:
-    rows, guard = answers_of(MTRAG), Guard()
+    rows, guard = answers_of("MTRAG"), Guard()
 
     def by_strings() -> list[float]:
         return [milliseconds(guard.assess, *texts_of(row)) for row in rows]
@@ -187,7 +187,7 @@ def milliseconds(work: Callable[..., Any], *arguments: Any) -> float:
 
 
 def stream() -> None:
-    guard, rows = Guard(), answers_of(MTRAG)
+    guard, rows = Guard(), answers_of("MTRAG")
     taken: list[float] = []
     for turn in range(2):
         for row in rows:
@@ -200,8 +200,8 @@ def stream() -> None:
 
 
 def ranking() -> None:
-    for name, file in (("BEGIN", BEGIN), ("MTRAG", MTRAG), ("WiCE", WICE)):
-        rows = answers_of(file)
+    for name in ("BEGIN", "MTRAG", "WiCE"):
+        rows = answers_of(name)
         scores: dict[str, Sequence[float]] = {"share of words": [word_share(r) or 0 for r in rows]}
         for judge in ("strings", "encoder"):
             guard = Guard(judge="local" if judge == "encoder" else None, deadline=600)

@@ -4,6 +4,7 @@ import gzip
 import json
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 from measure import ROOT, SHARED
@@ -11,12 +12,15 @@ from measure import ROOT, SHARED
 Record = dict[str, Any]
 
 DATA = SHARED / "data"
-MTRAG = "rag_quality_mtrag/answers"
-BEGIN = "faithfulness_begin/pairs"
-WICE = "faithfulness_wice/claims"
-EVOUNA = "answer_correctness_evouna/verdicts"
-NQ301 = "answer_correctness_nq301/verdicts"
-CLAPNQ = "abstention_clapnq/questions"
+FILES = {
+    "MTRAG": "rag_quality_mtrag/answers.jsonl.gz",
+    "MTRAG-UN": "abstention_mtrag_un/tasks.jsonl.gz",
+    "BEGIN": "faithfulness_begin/pairs.jsonl.gz",
+    "WiCE": "faithfulness_wice/claims.jsonl.gz",
+    "EVOUNA": "answer_correctness_evouna/verdicts.jsonl.gz",
+    "NQ301": "answer_correctness_nq301/verdicts.jsonl.gz",
+    "CLAPNQ": "abstention_clapnq/questions.jsonl.gz",
+}
 _WORD = re.compile(r"\w+")
 COMMONEST = frozenset(
     _WORD.findall(
@@ -26,8 +30,13 @@ COMMONEST = frozenset(
 )
 
 
+def file_of(name: str) -> Path:
+    return DATA / FILES[name]
+
+
 def records_of(name: str) -> list[Record]:
-    with gzip.open(DATA / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+    """The rows of a set, by its name or its file."""
+    with gzip.open(DATA / FILES.get(name, name), "rt", encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]
 
 

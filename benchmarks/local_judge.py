@@ -18,13 +18,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from labelled import (
-    BEGIN,
-    CLAPNQ,
     DATA,
-    EVOUNA,
-    MTRAG,
-    NQ301,
-    WICE,
     Record,
     document_of,
     is_faithful,
@@ -118,8 +112,8 @@ def scored(records: Sequence[Record], judge: LocalJudge, name: str) -> pl.DataFr
 
 
 def faithfulness_sets(judges: Judges) -> Iterator[tuple[str, tuple[list[Record], Scores]]]:
-    for name, file in (("MTRAG", MTRAG), ("BEGIN", BEGIN), ("WiCE", WICE)):
-        records = [record for record in records_of(file) if is_faithful(record) is not None]
+    for name in ("MTRAG", "BEGIN", "WiCE"):
+        records = [record for record in records_of(name) if is_faithful(record) is not None]
         yield name, (records, {
             judge: scored(records, by, "expected_faithfulness")["value"].to_list()
             for judge, by in judges.items()
@@ -183,7 +177,7 @@ def published(name: str, records: Sequence[Record]) -> Scores:
 
 def evidence_figures(judges: Judges) -> Iterator[list[str]]:
     """Of claims that people and the judge call supported: are the right sentences named?"""
-    records = records_of(WICE)
+    records = records_of("WiCE")
     for judge, by in judges.items():
         named: dict[int, set[int]] = defaultdict(set)
         for start, tables in judged(records, by, SUPPORT_ASKS):
@@ -366,11 +360,11 @@ def verdicts(records: Sequence[Record], judge: LocalJudge) -> Iterator[tuple[Sco
 
 
 def correctness_figures(judges: Judges) -> Iterator[list[str]]:
-    evouna = records_of(EVOUNA)
+    evouna = records_of("EVOUNA")
     for name, records in (
         ("EVOUNA, NQ", [record for record in evouna if record["meta"]["source"] == "NQ"]),
         ("EVOUNA, TQ", [record for record in evouna if record["meta"]["source"] == "TQ"]),
-        ("NQ301", records_of(NQ301)),
+        ("NQ301", records_of("NQ301")),
     ):
         verdicts: Scores = {
             judge: [
@@ -407,7 +401,7 @@ def abstention_figures() -> Iterator[list[str]]:
     """Patterns alone: the encoder has no say."""
     records = [
         one
-        for one in records_of("abstention_mtrag_un/tasks")
+        for one in records_of("MTRAG-UN")
         if one["labels"]["expected_behaviour"] in ("answer", "abstain")
     ]
     verdicts: Scores = {
@@ -432,7 +426,7 @@ def relevances(
 
 
 def answerable_figures(judges: Judges) -> Iterator[list[str]]:
-    records = records_of(CLAPNQ)
+    records = records_of("CLAPNQ")
     scores: Scores = {
         judge: [by_rank[1] for by_rank in relevances(records, by, "probability")]
         for judge, by in judges.items()
@@ -454,7 +448,9 @@ def ranking_figures(judges: Judges) -> Iterator[list[str]]:
     for line in (DATA / "retrieval_wice/qrels.txt").read_text(encoding="utf-8").splitlines():
         query, _, document, grade = line.split()
         grades[query][document] = int(grade)
-    records = [one | {"question": one["answer"]} for one in records_of(WICE) if one["id"] in grades]
+    records = [
+        one | {"question": one["answer"]} for one in records_of("WiCE") if one["id"] in grades
+    ]
     runs = {
         f"{judge}, by {column}": {
             record["id"]: [

@@ -21,7 +21,7 @@ from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "2")
 
-from labelled import DATA, MTRAG
+from labelled import DATA, file_of
 from measure import RAGSTONE, demo_words, run, used_by
 
 from ragstone.judges.local.aligner import Aligner, AlignmentInput
@@ -50,7 +50,7 @@ print(f"{imported:.2f} s import, {peak:.0f} MB peak with the model loaded and us
 def main(repeats: int = 15) -> None:
     folder = pull(BUILTIN).folder
     an_answer(load(folder, BUILTIN), repeats)
-    answers = DATA / f"{MTRAG}.jsonl.gz"
+    answers = file_of("MTRAG")
     if answers.is_file():
         whole_runs(answers, folder)
     else:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from labelled import BEGIN, EVOUNA, MTRAG, NQ301, WICE, records_of
+from labelled import records_of
 from measure import run
 
 from ragstone import evaluate
@@ -31,12 +31,12 @@ def mtrag(row: Row) -> bool:
 
 
 SETS: dict[str, tuple[str, Callable[[Row], bool]]] = {
-    "MTRAG with reference": (MTRAG, mtrag),
-    "MTRAG without": (MTRAG, mtrag),
-    "EVOUNA": (EVOUNA, lambda row: not row["labels"]["correct"]),
-    "NQ301": (NQ301, lambda row: not row["labels"]["correct"]),
-    "BEGIN": (BEGIN, lambda row: not row["labels"]["faithful"]),
-    "WiCE": (WICE, lambda row: not row["labels"]["faithful"]),
+    "MTRAG with reference": ("MTRAG", mtrag),
+    "MTRAG without": ("MTRAG", mtrag),
+    "EVOUNA": ("EVOUNA", lambda row: not row["labels"]["correct"]),
+    "NQ301": ("NQ301", lambda row: not row["labels"]["correct"]),
+    "BEGIN": ("BEGIN", lambda row: not row["labels"]["faithful"]),
+    "WiCE": ("WiCE", lambda row: not row["labels"]["faithful"]),
 }
 
 

@@ -21,7 +21,7 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-from labelled import BEGIN, DATA
+from labelled import file_of
 from measure import run
 from numpy.typing import NDArray
 
@@ -165,7 +165,7 @@ def by_verdict(draws: int, *, of_each: int, known: bool) -> tuple[float, float]:
 
 def begin() -> ScoredLabels:
     """BEGIN's replies that make a claim, by the guard: the lowest P(supported) of their claims."""
-    return labelled_scores(DATA / f"{BEGIN}.jsonl.gz", guard=Guard(deadline=60)).with_score()
+    return labelled_scores(file_of("BEGIN"), guard=Guard(deadline=60)).with_score()
 
 
 class Splits(NamedTuple):

@@ -19,7 +19,8 @@ that file, by its name, in which ``*`` stands for any text, with the reason: ``{
 the help"}``. ``--outputs`` keeps all that was compared as text, so that ``diff -ru BEFORE AFTER``
 shows how it differs. ``--open`` also reads the run folders, stores and gate files that older code
 left by ``--keep-stores``. ``--only`` takes a pattern of names, and may be repeated; it does what
-these steps need besides. The mock always listens on the same port, for keys in the journal hold its address.
+these steps need besides. The mock always listens on the same port, for keys in the journal hold its
+address.
 """
 
 import csv
@@ -51,7 +52,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import polars as pl
-from labelled import BEGIN, DATA, EVOUNA, MTRAG, records_of
+from labelled import DATA, file_of, records_of
 from measure import ROOT, run
 from peers import mock
 from typer import Option
@@ -441,17 +442,17 @@ def demo() -> list[dict[str, Any]]:
 def prepare(folder: Path) -> None:
     """Put everything that is read into a folder."""
     shutil.copy(cornwall(), folder / "cornwall.jsonl")
-    shutil.copy(DATA / f"{MTRAG}.jsonl.gz", folder / "mtrag.jsonl.gz")
+    shutil.copy(file_of("MTRAG"), folder / "mtrag.jsonl.gz")
     (folder / "trec").mkdir()
     for name in ("run.txt", "qrels.txt"):
         shutil.copy(DATA / "retrieval_trec" / "rag24" / name, folder / "trec" / name)
-    write_lines(folder / "evouna.jsonl", records_of(EVOUNA)[:5000])
-    begin = records_of(BEGIN)
+    write_lines(folder / "evouna.jsonl", records_of("EVOUNA")[:5000])
+    begin = records_of("BEGIN")
     write_lines(folder / "begin.jsonl", begin[:400])
     write_lines(folder / "begin-later.jsonl", begin[400:700])
     for name, text in STEPS["files"].items():
         (folder / name).write_text(text)
-    labels = [(row["id"], row["labels"]) for row in records_of(MTRAG)]
+    labels = [(row["id"], row["labels"]) for row in records_of("MTRAG")]
     write_table(folder / "mtrag-labels.csv", ["id", "annotator", "faithfulness", "completeness"], (
         [id, person, grade, says["completeness"].get(person, "")]
         for id, says in labels for person, grade in says["faithfulness"].items()

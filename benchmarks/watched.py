@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from forks import COMMAND, Forked
-from labelled import DATA, MTRAG
+from labelled import file_of
 from measure import ROOT, run
 
 from ragstone.monitor.store.store import MonitorStore, open_store
@@ -72,7 +72,7 @@ def wait(store: MonitorStore, n: int) -> Mapping[str, int]:
 
 
 def main(n: int = 20_000) -> None:
-    mtrag = DATA / f"{MTRAG}.jsonl.gz"
+    mtrag = file_of("MTRAG")
     asked = emit.asked_in(mtrag if mtrag.is_file() else emit.CORNWALL)
     with tempfile.TemporaryDirectory(prefix="watched") as temporary:
         folder = Path(temporary)
