@@ -1,6 +1,6 @@
 """How often alarms are false, and after how many judged answers a fall is noticed.
 
-    OMP_NUM_THREADS=1 python benchmarks/alarms.py [--draws 2000] [--world WORDS]
+    OMP_NUM_THREADS=1 python benchmarks/alarms.py [--draws 2000]
 
 Scores are healthy for 2,000 judged answers and then fall, from .85 to .75 where nothing else is
 said; false alarms are counted over 10,000 healthy ones, in draws of their own. The promise is α =
@@ -14,12 +14,11 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 from measure import run
 from numpy.typing import NDArray
-from typer import Option
 
 from ragstone.monitor.series.baselines import BAR_LEVEL
 from ragstone.stats.distributions import wilson
@@ -212,7 +211,7 @@ def noticed_after(
     return np.maximum(first_alarms(detector, parts, draws, BEFORE) - BEFORE, 0)
 
 
-def by_baseline(name: str, draws: int, size: int) -> None:
+def by_baseline(draws: int, size: int) -> None:
     """The bar is the end of Wilson's interval of a baseline's healthy answers that rules take."""
     began = time.perf_counter()
     right = np.random.default_rng(3).binomial(size, 0.85, draws)
@@ -226,21 +225,16 @@ def by_baseline(name: str, draws: int, size: int) -> None:
         rng = np.random.default_rng([4, int(count)])
         alarms[mine] = is_false(detector, rng, len(mine), healthy)
         delays[mine] = noticed_after(detector, rng, len(mine), healthy, fallen)
+    name = f"lower limit of a baseline of {size} answers"
     row(name, alarms.mean(), delays, time.perf_counter() - began)
 
 
-def main(
-    draws: int = 2000,
-    world: Annotated[str, Option(help="only rows whose name has these words")] = "",
-) -> None:
+def main(draws: int = 2000) -> None:
     print(f"{'':52} {'false':>6} {'median':>8} {'p90':>8} {'noticed':>7}")
     for scene in worlds():
-        if world in scene.name:
-            measured(scene, draws)
+        measured(scene, draws)
     for size in (200, 500, 2000):
-        name = f"lower limit of a baseline of {size} answers"
-        if world in name:
-            by_baseline(name, draws, size)
+        by_baseline(draws, size)
 
 
 if __name__ == "__main__":

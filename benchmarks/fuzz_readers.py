@@ -17,9 +17,9 @@ import tempfile
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 from measure import ROOT, forget_peak, memory
@@ -48,15 +48,13 @@ MOST_UNPACKED = 1 << 30
 Reader = Callable[[Path], object]
 
 
-@dataclass(frozen=True)
-class Format:
-    """Files of one format: whole ones by name, which of them are mutated, and how they are read.
+class Format(NamedTuple):
+    """Files of one format: whole ones by name, and how they are read.
 
     ``opened`` is what the reader is given: one of the files, or the folder (an empty name).
     """
 
     files: dict[str, bytes]
-    mutated: tuple[str, ...]
     opened: str
     reader: Reader
 
@@ -138,7 +136,7 @@ def formats() -> dict[str, Format]:
     state = json.dumps({"_data_files": [{"filename": "data.arrow"}], "_split": "test"}).encode()
 
     def one(name: str, content: bytes, reader: Reader = data_set) -> Format:
-        return Format({name: content}, (name,), name, reader)
+        return Format({name: content}, name, reader)
 
     western = "".join(f"{one.question};Zoé, 90 m\n" for one in examples).encode("cp1252")
     return {
@@ -163,15 +161,10 @@ def formats() -> dict[str, Format]:
             frame.write_parquet, compression="uncompressed", use_pyarrow=True,
             pyarrow_options=delta)),
         "arrow": one("data.arrow", arrow),
-        "dataset": Format(
-            {"state.json": state, "data.arrow": arrow},
-            ("state.json", "data.arrow"), "", data_set,
-        ),
-        "trec": Format({"run.txt": run, "qrels.txt": qrels}, ("run.txt", "qrels.txt"), "", ranking),
-        "trec folder": Format(
-            {"a.run": run, "qrels.txt": qrels}, ("a.run", "qrels.txt"), "", data_set
-        ),
-        "beir": Format(beir, tuple(beir), "", data_set),
+        "dataset": Format({"state.json": state, "data.arrow": arrow}, "", data_set),
+        "trec": Format({"run.txt": run, "qrels.txt": qrels}, "", ranking),
+        "trec folder": Format({"a.run": run, "qrels.txt": qrels}, "", data_set),
+        "beir": Format(beir, "", data_set),
         "labels csv": one("labels.csv", wide, labels),
         "labels jsonl": one("labels.jsonl", long, labels),
         "labels json": one("labels.json", json.dumps(records).encode(), labels),
@@ -215,7 +208,7 @@ def laid_out(name: str, number: int, seed: int, folder: Path) -> tuple[Path, int
     """Write the mutated files of a format; what is opened, and the unpacked bytes."""
     format = formats()[name]
     draw = random.Random(f"{seed}:{name}:{number}")
-    victim = draw.choice(format.mutated)
+    victim = draw.choice(list(format.files))
     unpacked = 0
     for file, whole in format.files.items():
         content = mutated(whole, file, draw) if file == victim else whole

@@ -1,6 +1,6 @@
 """Six ranking metrics with per-query values over many labelled lists, beside pytrec-eval.
 
-    python benchmarks/ranking.py [--queries 1000000] [--depth 10] [--alone]
+    python benchmarks/ranking.py [--queries 1000000] [--depth 10]
 
 Prints processor seconds and the memory above the input. The peer computes five
 of its measures on a tenth of the queries (it would need most of the machine's
@@ -86,7 +86,7 @@ def peer(frame: pl.DataFrame, queries: int, depth: int) -> tuple[float, float]:
     return converted - start, time.process_time() - converted
 
 
-def main(queries: int = 1_000_000, depth: int = 10, alone: bool = False) -> None:
+def main(queries: int = 1_000_000, depth: int = 10) -> None:
     frame = labels(queries, depth)
     gc.collect()
     forget_peak()
@@ -94,12 +94,11 @@ def main(queries: int = 1_000_000, depth: int = 10, alone: bool = False) -> None
     seconds, mean = ours(frame, queries, depth)
     above = (memory("VmHWM") - before) / 2**20
     print(f"ragstone     {seconds:6.2f} s CPU  {above:6.0f} MB above the input  (NDCG {mean:.6f})")
-    if not alone:
-        tenth = queries // 10
-        convert, evaluate = peer(frame.head(tenth * depth), tenth, depth)
-        print(f"pytrec-eval  {evaluate * 10:6.2f} s CPU  and {convert * 10:.2f} s of conversion")
-        print(f"ratio        {(evaluate * 10) / seconds:6.2f} without conversion, "
-              f"{(evaluate + convert) * 10 / seconds:.2f} with it")  # fmt: skip
+    tenth = queries // 10
+    convert, evaluate = peer(frame.head(tenth * depth), tenth, depth)
+    print(f"pytrec-eval  {evaluate * 10:6.2f} s CPU  and {convert * 10:.2f} s of conversion")
+    print(f"ratio        {(evaluate * 10) / seconds:6.2f} without conversion, "
+          f"{(evaluate + convert) * 10 / seconds:.2f} with it")  # fmt: skip
 
 
 if __name__ == "__main__":
