@@ -97,35 +97,43 @@ def _timed(what: str, work: Callable[[], object]) -> None:
     print(f"{what}: {min(took):.1f} to {max(took):.1f} ms")
 
 
-@dataclass(frozen=True)
-class Page:
-    """Answers of a page: what is expected of each, its score, and whether it was drawn.
+World = tuple[float, float, bool, int]
+WORLDS: Mapping[str, World] = {
+    "rate .85": (0.85, 0.85, False, 1),
+    "rate .99": (0.99, 0.99, False, 1),
+    "rate .01": (0.01, 0.01, False, 1),
+    "rate .95 to .50": (0.95, 0.5, False, 1),
+    "rate .10 to .90": (0.1, 0.9, False, 1),
+    "grades, .80": (0.8, 0.8, True, 1),
+    "rate .85, sessions of 4": (0.85, 0.85, False, 4),
+}
+"""The mean at the begin and the end of each window, whether scores are grades, and the answers of a
+session."""
 
-    All of shape (windows, answers); ``sessions`` numbers the sessions, None without.
-    """
 
-    expected: Floats
-    scores: Floats
-    probabilities: Floats
-    drawn: NDArray[np.bool_]
-    sessions: NDArray[np.int64] | None = None
+def coverage(pages: int) -> None:
+    """How often all windows of a page hold at all looks."""
+    print("\nworld                    judged        all held   width at the end   of one look")
+    for name, world in WORLDS.items():
+        for low, high in ((1.0, 1.0), (0.25, 0.25), (0.1, 0.85), (0.85, 0.1)):
+            looks = (looked_at(np.random.default_rng(seed), world, low, high)
+                     for seed in range(pages))  # fmt: skip
+            held, wide, plain = np.nanmean([*looks], axis=0)
+            drawn = f"{low} / {high}"
+            print(f"{name:25}{drawn:13}{held:9.3f}{wide:19.3f}{plain:14.3f}", flush=True)
 
 
-def page(
-    rng: np.random.Generator,
-    means: tuple[float, float],
-    probabilities: tuple[float, float],
-    *,
-    graded: bool = False,
-    turns: int = 1,
-) -> Page:
-    """A page of answers whose mean goes from one to another within each window."""
+def looked_at(
+    rng: np.random.Generator, world: World, chance: float, chance_of_doubted: float
+) -> tuple[float, float, float]:
+    """Whether all windows of a page hold after each answer; and how wide they are at the end."""
+    begin, end, graded, turns = world
     shape = (WINDOWS, RECEIVED)
-    mean = np.linspace(*means, RECEIVED)
+    mean = np.linspace(begin, end, RECEIVED)
     doubted = rng.random(shape) < DOUBTED
     gap = np.where(doubted, DOUBTED - 1, DOUBTED) * np.minimum(mean, 1 - mean)
     expected = mean + gap
-    p = np.where(doubted, probabilities[1], probabilities[0])
+    probabilities = np.where(doubted, chance_of_doubted, chance)
     if graded:
         scores = rng.beta(4 * expected, 4 * (1 - expected))
     elif turns == 1:
@@ -134,77 +142,33 @@ def page(
         luck = np.repeat(rng.random((WINDOWS, RECEIVED // turns)), turns, axis=1)
         own = rng.random(shape) < 0.4
         scores = (np.where(own, rng.random(shape), luck) < expected).astype(float)
-    sessions = np.arange(RECEIVED * WINDOWS).reshape(shape) // turns if turns > 1 else None
-    return Page(expected, scores, p, rng.random(shape) < p, sessions)
+    drawn = rng.random(shape) < probabilities
+    weights, effect = drawn / probabilities, 1.0
+    if turns > 1:
+        sessions = np.arange(RECEIVED * WINDOWS).reshape(shape) // turns
+        effect = session_effect(scores[drawn], weights[drawn], sessions[drawn])
+    squares = weights * weights
+    columns = (drawn.astype(float), weights, weights * scores, squares, squares * scores,
+               squares * scores * scores)  # fmt: skip
+    so_far = [np.cumsum(column, axis=1) for column in columns]
+    most = 1 / probabilities.min()
 
+    def sums_at(looks: list[int]) -> WeightedSums:
+        """Of the answers so far, at each of these looks, window by window."""
+        at = [column[:, looks].ravel() for column in so_far]
+        return WeightedSums(*at, np.full(len(at[0]), most))
 
-WORLDS: Mapping[str, tuple[tuple[float, float], dict[str, object]]] = {
-    "rate .85": ((0.85, 0.85), {}),
-    "rate .99": ((0.99, 0.99), {}),
-    "rate .01": ((0.01, 0.01), {}),
-    "rate .95 to .50": ((0.95, 0.5), {}),
-    "rate .10 to .90": ((0.1, 0.9), {}),
-    "grades, .80": ((0.8, 0.8), {"graded": True}),
-    "rate .85, sessions of 4": ((0.85, 0.85), {"turns": 4}),
-}
-
-
-def coverage(pages: int) -> None:
-    """How often all windows of a page hold at all looks."""
-    print("\nworld                    judged        all held   width at the end   of one look")
-    for name, (means, of) in WORLDS.items():
-        for probabilities in ((1.0, 1.0), (0.25, 0.25), (0.1, 0.85), (0.85, 0.1)):
-            held, widths = [], []
-            for seed in range(pages):
-                one = page(np.random.default_rng(seed), means, probabilities, **of)  # type: ignore[arg-type]
-                ok, width = looked_at(one)
-                held.append(ok)
-                widths.append(width)
-            wide, plain = np.nanmean(widths, axis=0)
-            drawn = f"{probabilities[0]} / {probabilities[1]}"
-            print(f"{name:25}{drawn:13}{np.mean(held):9.3f}{wide:19.3f}{plain:14.3f}", flush=True)
-
-
-def looked_at(one: Page) -> tuple[bool, tuple[float, float]]:
-    """Whether all windows hold after each answer; and how wide they are at the end."""
-    weights = one.drawn / one.probabilities
-    effect = 1.0
-    if one.sessions is not None:
-        some = one.drawn
-        effect = session_effect(one.scores[some], weights[some], one.sessions[some])
-    true = np.cumsum(one.expected, axis=1) / np.arange(1, RECEIVED + 1)
-    ok = True
-    for begin in range(0, RECEIVED, AT_ONCE):
-        looks = list(range(begin, begin + AT_ONCE))
-        sums = _sums(one, weights, looks)
-        low, high = window_sequences(sums, windows=WINDOWS, design_effect=effect)
+    true = np.cumsum(expected, axis=1) / np.arange(1, RECEIVED + 1)
+    held = True
+    for first in range(0, RECEIVED, AT_ONCE):
+        looks = list(range(first, first + AT_ONCE))
+        low, high = window_sequences(sums_at(looks), windows=WINDOWS, design_effect=effect)
         at = true[:, looks].ravel()
-        ok &= bool(((low <= at) & (at <= high)).all())
-    last = _sums(one, weights, [RECEIVED - 1])
+        held &= bool(((low <= at) & (at <= high)).all())
+    last = sums_at([RECEIVED - 1])
     low, high = window_sequences(last, windows=WINDOWS, design_effect=effect)
     once = window_intervals(last, low=0, high=1, design_effect=effect)
-    return ok, (float(np.mean(high - low)), float(np.nanmean(once[1] - once[0])))
-
-
-def _sums(one: Page, weights: Floats, looks: list[int]) -> WeightedSums:
-    """Of the answers so far, at each of these looks, window by window."""
-    x = one.scores
-
-    def so_far(values: Floats) -> Floats:
-        return np.cumsum(values, axis=1)[:, looks].ravel()
-
-    n = so_far(one.drawn.astype(float))
-    w = weights
-    squares = w * w
-    return WeightedSums(
-        n,
-        so_far(w),
-        so_far(w * x),
-        so_far(squares),
-        so_far(squares * x),
-        so_far(squares * x * x),
-        np.full(len(n), 1 / one.probabilities.min()),
-    )
+    return held, float(np.mean(high - low)), float(np.nanmean(once[1] - once[0]))
 
 
 @dataclass(frozen=True)
