@@ -111,7 +111,8 @@ def held_against(row: Row) -> tuple[str, list[str]]:
         claim = the_one(row, [one.text for one in claims(answer(record, row["id"]))])
         return claim, [answer(other, row["against"])]
     texts = [text for text in (record["answer"], *record["reference"]) if text]
-    parts = (part.text for text in texts for part in (*claims(text), *sentences(text)))
+    parts = [claim.text for text in texts for claim in claims(text)]
+    parts += [sentence.text for text in texts for sentence in sentences(text)]
     claim = the_one(row, parts)
     if row["source"] == "article":
         return claim, [record["meta"]["claim_context"]]

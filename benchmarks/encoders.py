@@ -67,9 +67,9 @@ def main(model: Path | None = None, repeats: int = 5, only: str = "texts,bertsco
         encoders.pop("torch", None)
         scorer = bert_score(folder, encoders["numpy"])
         print(f"\n{'':16} {'who':12} {'seconds':>8} {'ratio':>6} {'wanted':>7} {'apart':>8}")
-        for answers, chunks, wanted in ((128, 128, (1.3, 2.5)), (50, 10, (2.5, 2.5))):
-            candidates = [text(draw.randint(10, 100)) for _ in range(answers)]
-            references = [text(150) for _ in range(chunks)]
+        for rows, columns, wanted in ((128, 128, (1.3, 2.5)), (50, 10, (2.5, 2.5))):
+            candidates = [text(draw.randint(10, 100)) for _ in range(rows)]
+            references = [text(150) for _ in range(columns)]
             scored(encoders, scorer, candidates, references, wanted, repeats)
 
 

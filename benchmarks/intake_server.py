@@ -69,7 +69,7 @@ class IntakeProcess:
     def _answers(self) -> bool:
         try:
             with urlopen(f"http://127.0.0.1:{self.port}/health", timeout=5) as answer:
-                return answer.status == 200
+                return bool(answer.status == 200)
         except (OSError, HTTPException):
             return False
 
