@@ -123,18 +123,9 @@ def independent(
     """Post-stratified, and what the design favours."""
     drawn = draw(rate, accuracy, n, draws, rng)
     ends, alone = score_ends(drawn), wilson_of(drawn.alone, n, Z)
-    chosen = by_design(drawn, ends, n)
-    return measured(ends, alone, rate), measured(chosen, alone, rate)
-
-
-def by_design(drawn: Draws, stratified: Ends, n: int) -> Ends:
-    """PPI++ where five of either verdict are to be expected, as ``favoured`` has it."""
-    expected = n * drawn.shares.min(axis=-1) >= EXPECTED
-    low, high = (
-        np.where(expected, powered, other)
-        for powered, other in zip(ppi_ends(drawn, n), stratified, strict=True)
-    )
-    return low, high
+    # PPI++ where five of either verdict are to be expected, as ``favoured`` has it.
+    low, high = np.where(n * drawn.shares.min(axis=-1) >= EXPECTED, ppi_ends(drawn, n), ends)
+    return measured(ends, alone, rate), measured((low, high), alone, rate)
 
 
 def ppi_ends(drawn: Draws, n: int) -> Ends:

@@ -11,7 +11,7 @@ with the reliability diagrams of its picture, docs/reliability.svg.
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
@@ -90,7 +90,7 @@ def main(write: bool = False) -> None:
     relevant = list(relevance_rows(encoder))
     inside = [*AGREEMENT, "inside"]
     curves: dict[str, Any] = {}
-    seen: dict[str, Judged] = {}
+    seen: dict[str, list[Judged]] = {}
     for name, rows, columns, fit, judge in (
         ("support/strings", supported, SUPPORT, fitted, Fit.__call__),
         ("support/encoder", supported, SUPPORT + ALIGNED, fitted, Fit.__call__),
@@ -100,27 +100,25 @@ def main(write: bool = False) -> None:
         ("relevance/encoder", relevant, RELEVANCE + COSINES, fitted_by_size, Fit.__call__),
     ):
         curves[name] = fit(rows, columns).coefficients(columns)
-        seen[name] = {
-            how: held_out(rows, columns, part_of, fit, judge) for how, part_of in HELD_OUT.items()
-        }
+        by_strings_then_encoder = seen.setdefault(name.partition("/")[0], [])
+        by_strings_then_encoder.append(
+            {how: held_out(rows, columns, part, fit, judge) for how, part in HELD_OUT.items()}
+        )
     text = "\n\n".join(
         [
             "Support, over answers; the score is the mean probability of the claims:",
-            table(SUPPORT_HEAD, support_lines(supported, of("support", seen))),
+            table(SUPPORT_HEAD, support_lines(supported, seen["support"])),
             "Agreement, over answers; the score is that of the best reference, 0 for an answer "
             "that abstains:",
-            table(
-                AGREEMENT_HEAD,
-                lines(agreed, AGREED, of("agreement", seen), [kappa, auroc_of, ece]),
-            ),
+            table(AGREEMENT_HEAD, lines(agreed, AGREED, seen["agreement"], [kappa, auroc_of, ece])),
             "Relevance, over sentences and over whole passages:",
             table(
                 RELEVANCE_HEAD,
-                lines(relevant, names_of(relevant), of("relevance", seen), [auroc_of, ece]),
+                lines(relevant, names_of(relevant), seen["relevance"], [auroc_of, ece]),
             ),
             "What the grades of relevance mean, in five folds with the encoder: the share that "
             "people call relevant, and of how many:",
-            table(GRADES_HEAD, grade_lines(relevant, seen["relevance/encoder"]["five folds"])),
+            table(GRADES_HEAD, grade_lines(relevant, seen["relevance"][1]["five folds"])),
         ]
     )
     print(text)
@@ -131,7 +129,7 @@ def main(write: bool = False) -> None:
         panels = [
             panel
             for kind, rows, names in (("support", supported, RATED), ("agreement", agreed, AGREED))
-            for panel in reliability(kind, rows, names, seen[f"{kind}/encoder"]["five folds"])
+            for panel in reliability(kind, rows, names, seen[kind][1]["five folds"])
         ]
         PICTURE.write_text(picture(panels), encoding="utf-8")
 
@@ -380,11 +378,6 @@ AGREEMENT_HEAD = ["data set", "answers", "held out", "κ at .5, strings", "with 
                   "AUROC, strings", "with encoder", "ECE, strings", "with encoder"]  # fmt: skip
 RELEVANCE_HEAD = ["data set", "texts", *SUPPORT_HEAD[2:]]
 GRADES_HEAD = ["data set", "grade 0", "grade 1", "grade 2", "grade 3"]
-
-
-def of(kind: str, seen: Mapping[str, Judged]) -> list[Judged]:
-    """By strings, and by strings and encoder."""
-    return [seen[f"{kind}/strings"], seen[f"{kind}/encoder"]]
 
 
 def support_lines(rows: Sequence[Row], judges: Sequence[Judged]) -> Iterator[list[str]]:

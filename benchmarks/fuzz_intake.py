@@ -11,6 +11,7 @@ import asyncio
 import gzip
 import json
 import random
+import re
 import tempfile
 import zlib
 from base64 import b64decode
@@ -20,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from google.protobuf.json_format import MessageToDict
+from google.protobuf.json_format import MessageToJson
 from measure import memory
 from mutations import changed_bytes
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
@@ -80,7 +81,7 @@ TOKENS = (
     *(b'"\\ud800"', b"\xff", b"\\u0000", b"9" * 400, b'"traceId"', b'"attributes"'),
 )
 
-IDS = ("traceId", "spanId", "parentSpanId")
+IDS = re.compile(r'("(?:traceId|spanId|parentSpanId)": )"([^"]*)"')
 
 Read = Callable[[bytes], ReceivedBody]
 Whole = Callable[[random.Random], bytes]
@@ -168,18 +169,9 @@ def logs(drawn: random.Random) -> bytes:
 def as_json(whole: Whole, message: Any) -> Whole:
     """The same as JSON, with ids in hex."""
 
-    def with_hex(given: Any) -> Any:
-        if isinstance(given, list):
-            return [with_hex(one) for one in given]
-        if not isinstance(given, dict):
-            return given
-        return {
-            name: b64decode(one).hex() if name in IDS else with_hex(one)
-            for name, one in given.items()
-        }
-
     def written(drawn: random.Random) -> bytes:
-        return json.dumps(with_hex(MessageToDict(message.FromString(whole(drawn))))).encode()
+        text = MessageToJson(message.FromString(whole(drawn)), indent=None)
+        return IDS.sub(lambda id: f'{id[1]}"{b64decode(id[2]).hex()}"', text).encode()
 
     return written
 

@@ -12,6 +12,7 @@ import base64
 import gzip
 import json
 import random
+import re
 import time
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from google.protobuf.json_format import MessageToDict
+from google.protobuf.json_format import MessageToJson
 from opentelemetry._logs import LogRecord
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.exporter.otlp.proto.http import Compression
@@ -35,6 +36,7 @@ from opentelemetry.trace import SpanKind, set_span_in_context
 
 CORNWALL = Path(__file__).parents[2] / "src" / "ragstone" / "data" / "cornwall.jsonl"
 SECOND = 1_000_000_000
+IDS = re.compile(r'("(?:traceId|spanId|parentSpanId)": )"([^"]*)"')
 BATCH = 100
 """Traces in one request."""
 
@@ -184,27 +186,15 @@ class Exporters:
             raise RuntimeError("The monitor did not take the logs.")
 
     def _send_json(self, spans: Sequence[ReadableSpan]) -> None:
-        body = MessageToDict(encode_spans(spans), use_integers_for_enums=True)
-        _hex(body)
+        text = MessageToJson(encode_spans(spans), use_integers_for_enums=True, indent=None)
+        # OTLP's JSON has ids in hexadecimal digits, where protobuf's has base64.
+        text = IDS.sub(lambda id: f'{id[1]}"{base64.b64decode(id[2]).hex()}"', text)
         request = urllib.request.Request(
-            self._url, gzip.compress(json.dumps(body).encode()),
+            self._url, gzip.compress(text.encode()),
             {**self._headers, "content-type": "application/json", "content-encoding": "gzip"},
         )  # fmt: skip
         with urllib.request.urlopen(request, timeout=60) as answer:
             answer.read()
-
-
-def _hex(found: Any) -> None:
-    """Ids as OTLP's JSON has them: in hexadecimal digits, where protobuf's has base64."""
-    if isinstance(found, dict):
-        for name, value in found.items():
-            if name in ("traceId", "spanId", "parentSpanId"):
-                found[name] = base64.b64decode(value).hex()
-            else:
-                _hex(value)
-    elif isinstance(found, list):
-        for one in found:
-            _hex(one)
 
 
 def _message(role: str, text: str) -> dict[str, Any]:
