@@ -100,8 +100,7 @@ def main(write: bool = False) -> None:
         ("relevance/encoder", relevant, RELEVANCE + COSINES, fitted_by_size, Fit.__call__),
     ):
         curves[name] = fit(rows, columns).coefficients(columns)
-        by_strings_then_encoder = seen.setdefault(name.partition("/")[0], [])
-        by_strings_then_encoder.append(
+        seen.setdefault(name.partition("/")[0], []).append(
             {how: held_out(rows, columns, part, fit, judge) for how, part in HELD_OUT.items()}
         )
     text = "\n\n".join(

@@ -43,7 +43,6 @@ import numpy as np
 from labelled import Record, is_faithful, records_of, word_share
 from measure import demo_words, run
 from measure import memory as held_memory
-from numpy.typing import ArrayLike
 from peers import peer_python
 
 from ragstone.guard import Checks, Guard, assess_stream
@@ -277,7 +276,7 @@ def made_up(draw: random.Random, new: float) -> Callable[[int], str]:
     return text
 
 
-def show(what: str, taken: ArrayLike) -> None:
+def show(what: str, taken: Any) -> None:
     median, slow = np.median(taken), np.quantile(taken, 0.95)
     print(f"{what:36} median {median:7.3f} ms  p95 {slow:7.3f} ms  n {np.size(taken):,}")
 

@@ -19,13 +19,10 @@ from pathlib import Path
 
 import numpy as np
 from intake_server import IntakeProcess
-from measure import ROOT, memory, run
+from measure import ROOT, defined_in, memory, run
 from traffic import BATCH, HEADERS, batch, packed, trace_id
 
 from ragstone.monitor.store.store import open_store
-
-sys.path.append(str(ROOT))
-from tests.programs.postgres import server_of_its_own
 
 
 def main(seconds: float = 60.0, senders: int = 4, postgres: bool = False) -> None:
@@ -33,6 +30,9 @@ def main(seconds: float = 60.0, senders: int = 4, postgres: bool = False) -> Non
     os.sched_setaffinity(0, set(cores[1:]) or set(cores))
     with ExitStack() as stack:
         if postgres:
+            server_of_its_own = defined_in(
+                ROOT / "tests" / "programs" / "postgres.py", "server_of_its_own"
+            )
             place = stack.enter_context(server_of_its_own()).database()
         else:
             place = stack.enter_context(tempfile.TemporaryDirectory()) + "/store"

@@ -34,13 +34,14 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from measure import RAGSTONE, SHARED, run, used_by
-from peers import mock, of_bench, peer_python
+from measure import RAGSTONE, SHARED, defined_in, run, used_by
+from peers import mock, peer_python
 
 METRICS = (
     "faithfulness", "answer_relevance", "context_precision", "context_recall",
     "answer_correctness", "semantic_similarity", 'critique(aspect="conciseness")',
 )  # fmt: skip
+PEERS_LLM = SHARED.resolve() / "bench" / "peers_llm.py"
 OURS, PEERS = "ragstone", ("ragas", "deepeval")
 CONTEXTS, REPEATS = 10, 3
 UNLIKE_USERS = ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX")
@@ -63,7 +64,7 @@ def ours(
     """One run of ours against a fresh mock; ``cores`` are its own and the mock's."""
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "examples.jsonl"
-        write_examples(data, systems, of_bench("peers_llm.py", "workload")(n, CONTEXTS))
+        write_examples(data, systems, defined_in(PEERS_LLM, "workload")(n, CONTEXTS))
 
         def command(url: str) -> list[str]:
             return [
@@ -83,7 +84,7 @@ def theirs(who: str, n: int, latency_ms: float) -> Counts:
 
     def command(url: str) -> list[str]:
         return [
-            python, str(SHARED.resolve() / "bench" / "peers_llm.py"), "child",
+            python, str(PEERS_LLM), "child",
             "--peer", who, "--base-url", url, "--n", str(n), "--k", str(CONTEXTS),
             "--conc", "16", *(["--ignore-errors"] if who == "deepeval" else []),
         ]  # fmt: skip

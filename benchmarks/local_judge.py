@@ -42,7 +42,7 @@ from ragstone.run.judging.judge_blocks import judge_block
 from ragstone.stats import auroc
 
 Floats = NDArray[np.float64]
-Statistic = Callable[[Floats, Floats], float]
+Statistic = Callable[[Floats, NDArray[Any]], float]
 Score = float | None
 Scores = dict[str, list[Score]]
 """Of each judge, in the order of the records."""
@@ -489,21 +489,21 @@ def ndcg(ranking: Sequence[str], grades: Mapping[str, int], k: int = 10) -> floa
 # Figures and their intervals ------------------------------------------------------------------
 
 
-def auroc_of(said: Floats, truth: Floats) -> float:
+def auroc_of(said: Floats, truth: NDArray[Any]) -> float:
     return auroc(said, truth) or 0.0
 
 
-def kappa_of(said: NDArray[Any], truth: Floats) -> float:
+def kappa_of(said: NDArray[Any], truth: NDArray[Any]) -> float:
     observed = float((said == truth).mean())
     chance = float(said.mean() * truth.mean() + (1 - said.mean()) * (1 - truth.mean()))
     return (observed - chance) / (1 - chance)
 
 
-def f1_of(said: Floats, truth: Floats) -> float:
+def f1_of(said: Floats, truth: NDArray[Any]) -> float:
     return float(2 * (said * truth).sum() / (said.sum() + truth.sum()))
 
 
-def spearman_of(said: Floats, truth: Floats) -> float:
+def spearman_of(said: Floats, truth: NDArray[Any]) -> float:
     return float(spearmanr(said, truth)[0])
 
 

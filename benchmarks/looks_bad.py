@@ -61,7 +61,7 @@ def measured(file: str, bad: Callable[[Row], bool], left_out: set[str], most: in
         stated=pl.col("stage").is_in(CODES),
         people=pl.col("example_id").replace_strict(people, return_dtype=pl.Boolean),
     )
-    n, stated, called = answers.height, answers["stated"].sum(), answers["people"].sum()
+    n, stated, called = answers.height, int(answers["stated"].sum()), int(answers["people"].sum())
     both = answers.filter(pl.col("stated") & pl.col("people")).height
     worst = answers.sort("doubt", descending=True, nulls_last=True).head(WORST)["people"].sum()
     return (

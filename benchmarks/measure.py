@@ -2,6 +2,7 @@
 
 import os
 import re
+import runpy
 import subprocess
 import sys
 import tempfile
@@ -10,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import typer
 
@@ -29,6 +30,11 @@ def run(main: Callable[..., None]) -> None:
     # The mark keeps the lines of a paragraph as they are.
     app.command(help="\b\n" + about.replace("\n\n", "\n\n\b\n"))(main)
     app()
+
+
+def defined_in(file: Path, name: str) -> Any:
+    """What a file of another folder defines by that name."""
+    return runpy.run_path(str(file))[name]
 
 
 @cache
@@ -53,7 +59,7 @@ def used_by(
     environment: Mapping[str, str] | None = None,
 ) -> Used:
     """Run a command, which has to end with one of these statuses."""
-    with tempfile.TemporaryFile("w+") as output:
+    with tempfile.TemporaryFile("w+", errors="replace") as output:
         begun = time.perf_counter()
         child = subprocess.Popen(command, env=environment, stdout=output, stderr=output)
         _, status, used = os.wait4(child.pid, 0)

@@ -151,12 +151,11 @@ def looked_at(
     columns = (drawn.astype(float), weights, weights * scores, squares, squares * scores,
                squares * scores * scores)  # fmt: skip
     so_far = [np.cumsum(column, axis=1) for column in columns]
-    most = 1 / probabilities.min()
+    so_far.append(np.full(shape, 1 / probabilities.min()))
 
     def sums_at(looks: list[int]) -> WeightedSums:
         """Of the answers so far, at each of these looks, window by window."""
-        at = [column[:, looks].ravel() for column in so_far]
-        return WeightedSums(*at, np.full(len(at[0]), most))
+        return WeightedSums(*(column[:, looks].ravel() for column in so_far))
 
     true = np.cumsum(expected, axis=1) / np.arange(1, RECEIVED + 1)
     held = True

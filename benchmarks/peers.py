@@ -3,23 +3,17 @@
 The environments of the tools are made once, in .venv/peers.
 """
 
-import runpy
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-from measure import SHARED
+from measure import SHARED, defined_in
 
 
 def mock(**settings: float) -> Any:
     """A fresh mock judge in a process of its own, which counts what it is sent; a context."""
-    return of_bench("mock_llm.py", "MockServer")(**settings)
-
-
-def of_bench(file: str, name: str) -> Any:
-    """What a file in ../shared/bench defines by that name."""
-    return runpy.run_path(str(SHARED / "bench" / file))[name]
+    return defined_in(SHARED / "bench" / "mock_llm.py", "MockServer")(**settings)
 
 
 def peer_python(name: str) -> str:

@@ -53,15 +53,12 @@ from typing import Annotated, Any
 
 import polars as pl
 from labelled import DATA, file_of, records_of
-from measure import ROOT, run
+from measure import ROOT, defined_in, run
 from peers import mock
 from typer import Option
 
 import ragstone
 from ragstone.data import cornwall
-
-sys.path.append(str(ROOT))
-from tests.batch_provider import provider
 
 TABLE = Path(__file__).with_suffix(".json")
 STEPS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())
@@ -205,6 +202,7 @@ class Product:
         words = ("evaluate", "cornwall.jsonl", "--limit", "12", "-m", "faithfulness", "--batch",
                  "-m", "context_precision", "--judge", "anthropic:m", "--out", run)  # fmt: skip
         texts = []
+        provider = defined_in(ROOT / "tests" / "batch_provider.py", "provider")
         with provider("anthropic") as there:
             for there.ready in (False, True, True):
                 texts += [self.result(*words, ANTHROPIC_API_KEY="none", **there.environment)]
