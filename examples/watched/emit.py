@@ -35,7 +35,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, set_span_in_context
 
 CORNWALL = Path(__file__).parents[2] / "src" / "ragstone" / "data" / "cornwall.jsonl"
-SECOND = 1_000_000_000
+SECOND, DAY = 1_000_000_000, 86_400
 IDS = re.compile(r'("(?:traceId|spanId|parentSpanId)": )"([^"]*)"')
 BATCH = 100
 """Traces in one request."""
@@ -80,13 +80,12 @@ class Traffic:
     """Makes the spans of answers, and the log records that go with them.
 
     Args:
-        asked: What is asked, over and over.
         version: Of the app, which is in the resource of each span.
         content: Whether texts are in ``spans``, or in ``logs`` alone.
     """
 
-    def __init__(self, asked: Sequence[Asked], version: str, content: str) -> None:
-        self.asked, self.content = asked, content
+    def __init__(self, version: str, content: str) -> None:
+        self.content = content
         resource = Resource.create({"service.name": "penmarrow-chat", "service.version": version})
         self._spans, self._logs = InMemorySpanExporter(), InMemoryLogRecordExporter()  # type: ignore[no-untyped-call]
         tracers = TracerProvider(resource=resource, shutdown_on_exit=False)
@@ -234,13 +233,12 @@ def emit(
     n: int,
     ways: Sequence[Way] = (Way(),),
     token: str = "",
-    drop_at: float = 0.5,
     drop: float = 0.4,
-    hours: float = 24.0,
     until: float | None = None,
-    seed: int = 0,
 ) -> Iterator[int]:
-    """Send answers, 100 at a time; yields how many were sent so far.
+    """Send a day of answers, 100 at a time; yields how many were sent so far.
+
+    For the second half of them version v42 is deployed.
 
     Args:
         asked: What is asked, over and over.
@@ -248,16 +246,13 @@ def emit(
         n: How many answers.
         ways: How they are sent, in turn.
         token: Of the monitor, if it needs one.
-        drop_at: The share of answers after which version v42 is deployed.
         drop: The share of v42's answers that belong to other questions.
-        hours: How long the traffic lasted.
         until: When it ended, in seconds since the epoch; by default now.
-        seed: Of the draws.
     """
-    rng = random.Random(seed)
+    rng = random.Random(0)
     end = time.time() if until is None else until
     traffic = {
-        (version, content): Traffic(asked, version, content)
+        (version, content): Traffic(version, content)
         for version in ("v41", "v42")
         for content in ("spans", "logs")
     }
@@ -266,10 +261,10 @@ def emit(
         way = ways[number % len(ways)]
         for at in range(begin, min(begin + BATCH, n)):
             one = rng.choice(asked)
-            version = "v42" if at >= drop_at * n else "v41"
+            version = "v42" if at >= 0.5 * n else "v41"
             wrong = version == "v42" and rng.random() < drop
             answer = rng.choice(asked).answer if wrong else one.answer
-            when = end - 3600 * hours * (1 - at / n)
+            when = end - DAY * (1 - at / n)
             traffic[version, way.content].answer(one, answer, when, f"session-{at // 3}")
         made = [one.taken() for one in traffic.values()]
         spans = [span for found, _ in made for span in found]
