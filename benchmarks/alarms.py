@@ -1,6 +1,6 @@
 """How often alarms are false, and after how many judged answers a fall is noticed.
 
-    OMP_NUM_THREADS=1 python benchmarks/alarms.py [--draws 2000] [--world WORDS]
+    OMP_NUM_THREADS=1 python benchmarks/alarms.py [--draws 2000]
 
 Scores are healthy for 2,000 judged answers and then fall, from .85 to .75 where nothing else is
 said; false alarms are counted over 10,000 healthy ones, in draws of their own. The promise is α =
@@ -10,12 +10,14 @@ what it does not cover.
 Random numbers are seeded.
 """
 
-import argparse
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
+from measure import run
 from numpy.typing import NDArray
 
 from ragstone.monitor.series.baselines import BAR_LEVEL
@@ -31,51 +33,46 @@ Draw = Callable[[np.random.Generator, int, int], tuple[Floats, Floats]]
 ALPHA, LOOKS, BEFORE, MOST = 0.05, 10_000, 2_000, 10_000
 RULES, SLICES = 20, 5
 AT_ONCE = 500
+TURNS, ICC = 5, 0.3
+"""Of sessions."""
 
 
-def of(traffic: Traffic) -> Draw:
+def independent(
+    traffic: Traffic, rng: np.random.Generator, draws: int, looks: int
+) -> tuple[Floats, Floats]:
     """Independent answers."""
-
-    def draw(rng: np.random.Generator, draws: int, looks: int) -> tuple[Floats, Floats]:
-        ends = np.cumsum(traffic.shares)[:-1]
-        which = np.searchsorted(ends, rng.random((draws, looks)), "right")
-        return traffic.scores[which], traffic.probabilities[which]
-
-    return draw
+    ends = np.cumsum(traffic.shares)[:-1]
+    which = np.searchsorted(ends, rng.random((draws, looks)), "right")
+    return traffic.scores[which], traffic.probabilities[which]
 
 
-def sessions(mean: float, size: int, icc: float) -> Draw:
+def sessions(
+    mean: float, rng: np.random.Generator, draws: int, looks: int
+) -> tuple[Floats, Floats]:
     """Answers 0 and 1 in sessions, one after the other, that share a rate of their own."""
-
-    def draw(rng: np.random.Generator, draws: int, looks: int) -> tuple[Floats, Floats]:
-        weight = 1 / icc - 1
-        rates = rng.beta(mean * weight, (1 - mean) * weight, (draws, looks // size + 1))
-        rate = np.repeat(rates, size, axis=1)[:, :looks]
-        return (rng.random(rate.shape) < rate).astype(np.float64), np.ones(rate.shape)
-
-    return draw
+    weight = 1 / ICC - 1
+    rates = rng.beta(mean * weight, (1 - mean) * weight, (draws, looks // TURNS + 1))
+    return answers(rng, np.repeat(rates, TURNS, axis=1)[:, :looks])
 
 
-def session_means(mean: float, size: int, icc: float) -> Draw:
+def session_means(
+    mean: float, rng: np.random.Generator, draws: int, looks: int
+) -> tuple[Floats, Floats]:
     """The same sessions, each a single answer with the mean of its scores."""
-
-    def draw(rng: np.random.Generator, draws: int, looks: int) -> tuple[Floats, Floats]:
-        scores, _ = sessions(mean, size, icc)(rng, draws, looks * size)
-        means = scores.reshape(draws, looks, size).mean(axis=2)
-        return means, np.ones(means.shape)
-
-    return draw
+    scores, _ = sessions(mean, rng, draws, looks * TURNS)
+    means = scores.reshape(draws, looks, TURNS).mean(axis=2)
+    return means, np.ones(means.shape)
 
 
-def swings(mean: float, by: float, period: int) -> Draw:
+def swings(mean: float, rng: np.random.Generator, draws: int, looks: int) -> tuple[Floats, Floats]:
     """Answers 0 and 1 whose mean goes up and down."""
+    phase = rng.random((draws, 1))
+    return answers(rng, mean + 0.05 * np.sin(2 * np.pi * (np.arange(looks) / 1000 + phase)))
 
-    def draw(rng: np.random.Generator, draws: int, looks: int) -> tuple[Floats, Floats]:
-        phase = rng.random((draws, 1))
-        rate = mean + by * np.sin(2 * np.pi * (np.arange(looks) / period + phase))
-        return (rng.random(rate.shape) < rate).astype(np.float64), np.ones(rate.shape)
 
-    return draw
+def answers(rng: np.random.Generator, rate: Floats) -> tuple[Floats, Floats]:
+    """Answers 0 and 1 by their rates, all judged."""
+    return (rng.random(rate.shape) < rate).astype(np.float64), np.ones(rate.shape)
 
 
 def flagged(mean: float, failures: float, share: float, drawn: tuple[float, float]) -> Traffic:
@@ -110,7 +107,8 @@ class World:
 
 def world(name: str, healthy: Traffic, to: float, bar: float = 0.85, detectors: int = 1) -> World:
     least = float(healthy.probabilities.min())
-    return World(name, of(healthy), of(healthy.with_mean(to)), bar, detectors, least)
+    fallen = partial(independent, healthy.with_mean(to))
+    return World(name, partial(independent, healthy), fallen, bar, detectors, least)
 
 
 def worlds() -> Iterator[World]:
@@ -140,18 +138,14 @@ def worlds() -> Iterator[World]:
     yield world("graded, deviation .10", Traffic.of(0.85, deviation=0.10), 0.75)
     yield world("rare failures, .99 to .97", Traffic.of(0.99), 0.97, bar=0.99)
     yield world("rare successes, .05 to .02", Traffic.of(0.05), 0.02, bar=0.05)
-    yield World("sessions of 5, ICC .3", sessions(0.85, 5, 0.3), sessions(0.75, 5, 0.3), 0.85)
-    yield World("the same, bar .80", sessions(0.85, 5, 0.3), sessions(0.75, 5, 0.3), 0.80)
-    yield World(
-        "the same, a session's mean is one score",
-        session_means(0.85, 5, 0.3),
-        session_means(0.75, 5, 0.3),
-        0.85,
-    )
-    yield World(
-        "mean .85 ± .05, period 1,000", swings(0.85, 0.05, 1000), swings(0.75, 0.05, 1000), 0.85
-    )
-    yield World("the same, bar .80", swings(0.85, 0.05, 1000), swings(0.75, 0.05, 1000), 0.80)
+    for name, draw, bar in (
+        ("sessions of 5, ICC .3", sessions, 0.85),
+        ("the same, bar .80", sessions, 0.80),
+        ("the same, a session's mean is one score", session_means, 0.85),
+        ("mean .85 ± .05, period 1,000", swings, 0.85),
+        ("the same, bar .80", swings, 0.80),
+    ):
+        yield World(name, partial(draw, 0.85), partial(draw, 0.75), bar)
 
 
 def first_alarms(
@@ -193,20 +187,28 @@ def row(name: str, false: float, delays: Whole, seconds: float) -> None:
     )
 
 
-def measured(one: World, draws: int) -> None:
+def measured(scene: World, draws: int) -> None:
     began = time.perf_counter()
     alarms = np.zeros(draws, dtype=bool)
-    for number in range(one.detectors):
+    for number in range(scene.detectors):
         rng = np.random.default_rng([1, number])
-        found = first_alarms(
-            one.detector(number + 1), stream(rng, draws, (one.healthy, LOOKS)), draws, 0
-        )
-        alarms |= found > 0
+        alarms |= is_false(scene.detector(number + 1), rng, draws, scene.healthy)
     rng = np.random.default_rng(2)
-    parts = stream(rng, draws, (one.healthy, BEFORE), (one.fallen, MOST))
-    found = first_alarms(one.detector(1), parts, draws, BEFORE)
-    delays = np.maximum(found - BEFORE, 0)
-    row(one.name, alarms.mean(), delays, time.perf_counter() - began)
+    delays = noticed_after(scene.detector(1), rng, draws, scene.healthy, scene.fallen)
+    row(scene.name, alarms.mean(), delays, time.perf_counter() - began)
+
+
+def is_false(detector: Detector, rng: np.random.Generator, draws: int, healthy: Draw) -> Any:
+    """Of each draw, whether healthy answers raise an alarm."""
+    return first_alarms(detector, stream(rng, draws, (healthy, LOOKS)), draws, 0) > 0
+
+
+def noticed_after(
+    detector: Detector, rng: np.random.Generator, draws: int, healthy: Draw, fallen: Draw
+) -> Whole:
+    """Of each draw, the answers after a fall until it is noticed; 0 where it is not."""
+    parts = stream(rng, draws, (healthy, BEFORE), (fallen, MOST))
+    return np.maximum(first_alarms(detector, parts, draws, BEFORE) - BEFORE, 0)
 
 
 def by_baseline(draws: int, size: int) -> None:
@@ -214,34 +216,26 @@ def by_baseline(draws: int, size: int) -> None:
     began = time.perf_counter()
     right = np.random.default_rng(3).binomial(size, 0.85, draws)
     alarms, delays = np.zeros(draws, dtype=bool), np.zeros(draws, dtype=np.int64)
-    healthy, fallen = of(Traffic.of(0.85)), of(Traffic.of(0.75))
+    healthy, fallen = (partial(independent, Traffic.of(mean)) for mean in (0.85, 0.75))
     for count in np.unique(right):
         mine = np.flatnonzero(right == count)
         interval = wilson(int(count), size, level=BAR_LEVEL)
         assert interval is not None
         detector = Detector(interval.low, promised_limit(ALPHA, LOOKS))
         rng = np.random.default_rng([4, int(count)])
-        parts = stream(rng, len(mine), (healthy, LOOKS))
-        alarms[mine] = first_alarms(detector, parts, len(mine), 0) > 0
-        parts = stream(rng, len(mine), (healthy, BEFORE), (fallen, MOST))
-        delays[mine] = np.maximum(first_alarms(detector, parts, len(mine), BEFORE) - BEFORE, 0)
+        alarms[mine] = is_false(detector, rng, len(mine), healthy)
+        delays[mine] = noticed_after(detector, rng, len(mine), healthy, fallen)
     name = f"lower limit of a baseline of {size} answers"
     row(name, alarms.mean(), delays, time.perf_counter() - began)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--draws", type=int, default=2000)
-    parser.add_argument("--world", default="", help="only rows whose name has these words")
-    args = parser.parse_args()
+def main(draws: int = 2000) -> None:
     print(f"{'':52} {'false':>6} {'median':>8} {'p90':>8} {'noticed':>7}")
-    for one in worlds():
-        if args.world in one.name:
-            measured(one, args.draws)
+    for scene in worlds():
+        measured(scene, draws)
     for size in (200, 500, 2000):
-        if args.world in f"lower limit of a baseline of {size} answers":
-            by_baseline(args.draws, size)
+        by_baseline(draws, size)
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -1,6 +1,6 @@
 """How often `contradicted` is right: labelled claims that the rules once called contradicted.
 
-    python benchmarks/contradictions.py [--data ../shared/data] [--write]
+    python benchmarks/contradictions.py [--write]
 
 All claims in tests/judges/local/contradictions were called contradicted by version 1 of the rules
 and labelled by hand after the guideline there. ``labelled.jsonl`` names rows of the human-labelled
@@ -10,25 +10,24 @@ those that are still called contradicted. Intervals are Clopper-Pearson. ``--wri
 into docs/local-judge.md.
 """
 
-import argparse
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-import labelled as labelled_sets
-from scipy.stats import binomtest
+from labelled import records_of, write_into_page
+from labelled import table as markdown
+from measure import ROOT, run
 
 from ragstone.judges.local.claim_support import support
 from ragstone.judges.local.claims_and_evidence import Passages, claims
 from ragstone.judges.local.sentences import sentences
+from ragstone.stats import clopper_pearson
 
 Row = dict[str, Any]
 
-CLAIMS = Path(__file__).parents[1] / "tests" / "judges" / "local" / "contradictions"
-PAGE = "local-judge.md"
+CLAIMS = ROOT / "tests" / "judges" / "local" / "contradictions"
 HEAD = ["claims", "n", "true", "precision before", "still called", "of them true",
         "precision after", "true ones lost"]  # fmt: skip
 SOURCES = {
@@ -40,19 +39,15 @@ SOURCES = {
 }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--write", action="store_true", help=f"rewrite the table in {PAGE}")
-    arguments = parser.parse_args()
-    text = labelled_sets.table(HEAD, table(arguments.data))
+def main(write: bool = False) -> None:
+    text = markdown(HEAD, table())
     print(text)
-    if arguments.write:
-        labelled_sets.write_into(PAGE, "contradicted", text)
+    if write:
+        write_into_page("contradicted", text)
 
 
-def table(data: Path) -> Iterator[list[str]]:
-    judged = list(zip(labelled(), called(data), strict=True))
+def table() -> Iterator[list[str]]:
+    judged = list(zip(labelled(), called(), strict=True))
     yield line("labelled, all", judged)
     for half, shown in (("seen", "seen while the rules were made"), ("aside", "kept aside")):
         yield line(f"labelled, {shown}", [one for one in judged if one[0]["half"] == half])
@@ -76,9 +71,9 @@ def line(name: str, judged: Sequence[tuple[Row, bool]]) -> list[str]:
 
 
 def share(part: int, whole: int) -> str:
-    if not whole:
+    interval = clopper_pearson(part, whole)
+    if interval is None:
         return ""
-    interval = binomtest(part, whole).proportion_ci(0.95, method="exact")
     return f"{part / whole:.2f} ({interval.low:.2f}–{interval.high:.2f})"
 
 
@@ -92,44 +87,37 @@ def called_own() -> list[bool]:
     return [contradicted(row["claim"], [row["context"]]) for row in labelled("own")]
 
 
-def called(data: Path) -> list[bool]:
+def called() -> list[bool]:
     """Whether each labelled claim is called contradicted."""
-    return [contradicted(*held_against(row, data)) for row in labelled()]
+    return [contradicted(*held_against(row)) for row in labelled()]
 
 
 def contradicted(claim: str, contexts: Sequence[str]) -> bool:
     return support(claim, Passages(contexts)).verdict == "contradicted"
 
 
-def held_against(row: Row, data: Path) -> tuple[str, list[str]]:
+def held_against(row: Row) -> tuple[str, list[str]]:
     """The claim and what it is held against, found by its fingerprint."""
-    record = records(data / row["file"])[row["id"].partition("/")[0]]
+    record = records(row["file"])[row["id"].partition("/")[0]]
     if row["source"] == "document":
-        text = (
-            " ".join(record["contexts"])
-            if row["against"] is None
-            else record["contexts"][row["against"]]
-        )
-        all_of_them = [one.text for one in sentences(text)]
-        claim = the_one(row, all_of_them)
-        place = all_of_them.index(claim)
-        return claim, all_of_them[:place] + all_of_them[place + 1 :]
+        contexts = record["contexts"]
+        text = " ".join(contexts) if row["against"] is None else contexts[row["against"]]
+        rest = [sentence.text for sentence in sentences(text)]
+        claim = the_one(row, rest)
+        rest.remove(claim)
+        return claim, rest
     if row["source"] == "answers":
-        other = records(data / row["file"])[row["against"].partition("/")[0]]
+        other = records(row["file"])[row["against"].partition("/")[0]]
         claim = the_one(row, [one.text for one in claims(answer(record, row["id"]))])
         return claim, [answer(other, row["against"])]
-    texts = [record["answer"], *record["reference"]]
-    whole = [
-        part
-        for text in texts
-        if text
-        for part in (*(one.text for one in claims(text)), *(one.text for one in sentences(text)))
-    ]
-    claim = the_one(row, whole)
+    texts = [text for text in (record["answer"], *record["reference"]) if text]
+    parts = [claim.text for text in texts for claim in claims(text)]
+    parts += [sentence.text for text in texts for sentence in sentences(text)]
+    claim = the_one(row, parts)
     if row["source"] == "article":
         return claim, [record["meta"]["claim_context"]]
     if row["source"] == "other turns":
-        return claim, other_turns(record, data / row["file"])
+        return claim, other_turns(record, row["file"])
     return claim, record["contexts"]
 
 
@@ -147,10 +135,10 @@ def answer(record: Row, name: str) -> str:
     return text
 
 
-def other_turns(record: Row, path: Path) -> list[str]:
+def other_turns(record: Row, file: str) -> list[str]:
     """The contexts of the other turns of a conversation, without those of this one."""
     own, talk = set(record["contexts"]), conversation(record)
-    turns = [one for one in records(path).values() if conversation(one) == talk]
+    turns = [turn for turn in records(file).values() if conversation(turn) == talk]
     found = dict.fromkeys(context for turn in turns for context in turn["contexts"])
     return [context for context in found if context not in own]
 
@@ -161,9 +149,9 @@ def conversation(record: Row) -> str:
 
 
 @cache
-def records(path: Path) -> dict[str, Row]:
-    return {record["id"]: record for record in labelled_sets.records_of(path)}
+def records(file: str) -> dict[str, Row]:
+    return {record["id"]: record for record in records_of(file)}
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

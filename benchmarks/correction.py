@@ -1,6 +1,6 @@
 """How often corrected rates hold the truth, and how wide they are beside labels alone.
 
-    python benchmarks/correction.py [--draws 1000] [--seed 1]
+    python benchmarks/correction.py [--draws 1000]
 
 Draws 2,000 judged rows of a known rate, some of them labelled, and counts how many 95 % intervals
 of ``poststratify`` hold the rate, and of what ``favoured`` chooses by design; widths are beside
@@ -9,11 +9,11 @@ Then the same with five answers to each of 400 questions, 40 of them labelled wh
 correlate by .33.
 """
 
-import argparse
-from dataclasses import dataclass
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
+from measure import run
 from numpy.typing import NDArray
 
 from ragstone.stats import t_quantile
@@ -37,8 +37,7 @@ RATES = (0.02, 0.05, 0.3, 0.7, 0.97)
 QUESTIONS, LABELLED_QUESTIONS, ANSWERS, ICC = 400, 40, 5, 0.33
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(NamedTuple):
     """Share of draws that hold the truth, and the mean width beside Wilson's from labels alone."""
 
     coverage: float
@@ -48,13 +47,8 @@ class Measured:
         return f"{self.coverage:.3f} / {self.width:.2f}"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--draws", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=1)
-    arguments = parser.parse_args()
-    draws = arguments.draws
-    rng = np.random.default_rng(arguments.seed)
+def main(draws: int = 1000) -> None:
+    rng = np.random.default_rng(1)
     accuracies, sizes = np.arange(0.80, 0.985, 0.01), range(50, 301, 25)
     print(f"Independent rows, {JUDGED} judged, n = 50 to 300, {draws} draws each:")
     print(
@@ -88,8 +82,7 @@ def main() -> None:
             print(f"{rate:>5} {accuracy:>9} {shared}   {alone}", flush=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Draws:
+class Draws(NamedTuple):
     """Many draws of one setting: strata of shape (B, 2), and what labels alone say, shape (B,)."""
 
     shares: Floats
@@ -130,18 +123,9 @@ def independent(
     """Post-stratified, and what the design favours."""
     drawn = draw(rate, accuracy, n, draws, rng)
     ends, alone = score_ends(drawn), wilson_of(drawn.alone, n, Z)
-    chosen = by_design(drawn, ends, n)
-    return measured(ends, alone, rate), measured(chosen, alone, rate)
-
-
-def by_design(drawn: Draws, stratified: Ends, n: int) -> Ends:
-    """PPI++ where five of either verdict are to be expected, as ``favoured`` has it."""
-    expected = n * drawn.shares.min(axis=-1) >= EXPECTED
-    low, high = (
-        np.where(expected, powered, other)
-        for powered, other in zip(ppi_ends(drawn, n), stratified, strict=True)
-    )
-    return low, high
+    # PPI++ where five of either verdict are to be expected, as ``favoured`` has it.
+    low, high = np.where(n * drawn.shares.min(axis=-1) >= EXPECTED, ppi_ends(drawn, n), ends)
+    return measured(ends, alone, rate), measured((low, high), alone, rate)
 
 
 def ppi_ends(drawn: Draws, n: int) -> Ends:
@@ -250,4 +234,4 @@ def measured(ends: Ends, labels: Ends, truth: float) -> Measured:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -1,30 +1,36 @@
 """Fits the curves of the local judge on human-labelled data, and says how well they hold.
 
-    python benchmarks/fit_curves.py [--data ../shared/data] [--encoder builtin:minilm] [--write]
+    python benchmarks/fit_curves.py [--write]
 
 Only on sets whose licence allows it: MTRAG, EVOUNA and CLAPNQ (Apache-2.0), WiCE (annotations
 ODC-BY), BEGIN without its Topical-Chat part (CC BY 4.0). Prints how each curve does in five folds
 by question or document, and carried over to a set it has not seen. ``--write`` puts the
-coefficients into src/ragstone/judges/local/curves.json and the figures into docs/local-judge.md.
+coefficients into src/ragstone/judges/local/curves.json and the figures into docs/local-judge.md,
+with the reliability diagrams of its picture, docs/reliability.svg.
 """
 
-import argparse
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from labelled import Record, records_of, table, write_into
+from labelled import (
+    document_of,
+    is_faithful,
+    records_of,
+    table,
+    write_into_page,
+)
+from local_judge import auroc_of, kappa_of
+from measure import ROOT, run
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 from scipy.stats import spearmanr
-from sklearn.metrics import cohen_kappa_score, roc_auc_score
 
 from ragstone.judges.local import answer_agreement as agreement
 from ragstone.judges.local import context_relevance as relevance
@@ -32,11 +38,15 @@ from ragstone.judges.local.aligner import Aligner, AlignmentInput, behind, liken
 from ragstone.judges.local.claims_and_evidence import Passages, claims, gather, statements
 from ragstone.judges.local.response_type import response_type
 from ragstone.models import Encoder, open_encoder
+from ragstone.report import page as ui
+from ragstone.report.chart_files import alone
+from ragstone.stats import wilson
 
 Features = dict[str, float]
 Floats = NDArray[np.float64]
 
-CURVES = Path(__file__).parents[1] / "src/ragstone/judges/local/curves.json"
+CURVES = ROOT / "src/ragstone/judges/local/curves.json"
+PICTURE = ROOT / "docs/reliability.svg"
 FOLDS = 5
 RIDGE = 0.015
 FITTED_ON = [
@@ -73,68 +83,67 @@ class Row:
         return int(hashlib.sha256(self.group.encode()).hexdigest(), 16) % FOLDS
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--encoder", default="builtin:minilm")
-    parser.add_argument("--write", action="store_true", help="rewrite curves and page")
-    arguments = parser.parse_args()
-    encoder = open_encoder(arguments.encoder)
-    supported = list(support_rows(arguments.data, encoder))
-    agreed = list(agreement_rows(arguments.data, encoder))
-    relevant = list(relevance_rows(arguments.data, encoder))
+def main(write: bool = False) -> None:
+    encoder = open_encoder("builtin:minilm")
+    supported = list(support_rows(encoder))
+    agreed = list(agreement_rows(encoder))
+    relevant = list(relevance_rows(encoder))
     inside = [*AGREEMENT, "inside"]
     curves: dict[str, Any] = {}
-    seen: dict[str, Judged] = {}
+    seen: dict[str, list[Judged]] = {}
     for name, rows, columns, fit, judge in (
-        ("support/strings", supported, SUPPORT, fitted, mean_of_parts),
-        ("support/encoder", supported, SUPPORT + ALIGNED, fitted, mean_of_parts),
+        ("support/strings", supported, SUPPORT, fitted, Fit.__call__),
+        ("support/encoder", supported, SUPPORT + ALIGNED, fitted, Fit.__call__),
         ("agreement/strings", agreed, inside, fitted_to_the_best, best_of_parts),
         ("agreement/encoder", agreed, AGREEMENT + LIKENESS, fitted_to_the_best, best_of_parts),
-        ("relevance/strings", relevant, RELEVANCE, fitted_by_size, mean_of_parts),
-        ("relevance/encoder", relevant, RELEVANCE + COSINES, fitted_by_size, mean_of_parts),
+        ("relevance/strings", relevant, RELEVANCE, fitted_by_size, Fit.__call__),
+        ("relevance/encoder", relevant, RELEVANCE + COSINES, fitted_by_size, Fit.__call__),
     ):
         curves[name] = fit(rows, columns).coefficients(columns)
-        seen[name] = {
-            how: held_out(rows, columns, part_of, fit, judge) for how, part_of in HELD_OUT.items()
-        }
+        seen.setdefault(name.partition("/")[0], []).append(
+            {how: held_out(rows, columns, part, fit, judge) for how, part in HELD_OUT.items()}
+        )
     text = "\n\n".join(
         [
             "Support, over answers; the score is the mean probability of the claims:",
-            table(SUPPORT_HEAD, support_lines(supported, of("support", seen))),
+            table(SUPPORT_HEAD, support_lines(supported, seen["support"])),
             "Agreement, over answers; the score is that of the best reference, 0 for an answer "
             "that abstains:",
-            table(AGREEMENT_HEAD, agreement_lines(agreed, of("agreement", seen))),
+            table(AGREEMENT_HEAD, lines(agreed, AGREED, seen["agreement"], [kappa, auroc_of, ece])),
             "Relevance, over sentences and over whole passages:",
-            table(RELEVANCE_HEAD, relevance_lines(relevant, of("relevance", seen))),
+            table(
+                RELEVANCE_HEAD,
+                lines(relevant, names_of(relevant), seen["relevance"], [auroc_of, ece]),
+            ),
             "What the grades of relevance mean, in five folds with the encoder: the share that "
             "people call relevant, and of how many:",
-            table(GRADES_HEAD, grade_lines(relevant, seen["relevance/encoder"]["five folds"])),
+            table(GRADES_HEAD, grade_lines(relevant, seen["relevance"][1]["five folds"])),
         ]
     )
     print(text)
-    if arguments.write:
-        told = {"encoder": encoder.name, "fitted_on": FITTED_ON, "curves": curves}
-        CURVES.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
-        write_into("local-judge.md", "held out", text)
+    if write:
+        fits = {"encoder": encoder.name, "fitted_on": FITTED_ON, "curves": curves}
+        CURVES.write_text(json.dumps(fits, indent=1) + "\n", encoding="utf-8")
+        write_into_page("held out", text)
+        panels = [
+            panel
+            for kind, rows, names in (("support", supported, RATED), ("agreement", agreed, AGREED))
+            for panel in reliability(kind, rows, names, seen[kind][1]["five folds"])
+        ]
+        PICTURE.write_text(picture(panels), encoding="utf-8")
 
 
 # Rows -----------------------------------------------------------------------------------------
 
 
-def support_rows(data: Path, encoder: Encoder) -> Iterator[Row]:
+def support_rows(encoder: Encoder) -> Iterator[Row]:
     """Answers of MTRAG, BEGIN and WiCE that make claims, a part for each claim."""
     aligner = Aligner(encoder)
-    for name, file in (
-        ("MTRAG", "rag_quality_mtrag/answers.jsonl.gz"),
-        ("BEGIN", "faithfulness_begin/pairs.jsonl.gz"),
-        ("WiCE", "faithfulness_wice/claims.jsonl.gz"),
-    ):
-        for _, records in groupby(records_of(data / file), lambda record: record["contexts"]):
-            mine = [one for one in records if faithful(name, one) is not None]
-            made = [claims_of(one["answer"]) for one in mine]
-            if not mine:
-                continue
+    for name in ("MTRAG", "BEGIN", "WiCE"):
+        labelled = (record for record in records_of(name) if is_faithful(record) is not None)
+        for _, records in groupby(labelled, lambda record: record["contexts"]):
+            mine = list(records)
+            made = [claims_of(record["answer"]) for record in mine]
             contexts = tuple(mine[0]["contexts"])
             passages = Passages(contexts)
             aligned = aligner.align(
@@ -150,8 +159,8 @@ def support_rows(data: Path, encoder: Encoder) -> Iterator[Row]:
                     ratings = record["labels"]["faithfulness"] if name == "MTRAG" else {}
                     yield Row(
                         name,
-                        document(name, record),
-                        bool(faithful(name, record)),
+                        document_of(record),
+                        bool(is_faithful(record)),
                         parts,
                         fitted=record["meta"].get("source") != "tc",
                         rating=float(np.mean(list(ratings.values()))) if ratings else None,
@@ -164,25 +173,11 @@ def claims_of(answer: str) -> list[str]:
     return [claim.text for claim in claims(answer) if claim.factual]
 
 
-def faithful(name: str, record: Record) -> bool | None:
-    if name == "MTRAG":
-        return bool(record["labels"]["faithfulness_median"] >= 3)
-    label: bool | None = record["labels"]["faithful"]
-    return label
-
-
-def document(name: str, record: Record) -> str:
-    if name == "BEGIN":
-        return str(record["contexts"][:1])
-    return str(record["meta"]["task_id" if name == "MTRAG" else "title"])
-
-
-def agreement_rows(data: Path, encoder: Encoder) -> Iterator[Row]:
+def agreement_rows(encoder: Encoder) -> Iterator[Row]:
     """Answers of EVOUNA and NQ301 (never fitted on) that give one, a part for each reference."""
-    evouna = records_of(data / "answer_correctness_evouna/verdicts.jsonl.gz")
-    nq301 = records_of(data / "answer_correctness_nq301/verdicts.jsonl.gz")
-    for start in range(0, len(evouna) + len(nq301), 500):
-        block = [*evouna, *nq301][start : start + 500]
+    records = [*records_of("EVOUNA"), *records_of("NQ301")]
+    for start in range(0, len(records), 500):
+        block = records[start : start + 500]
         pairs = [
             (record, statement)
             for record in block
@@ -218,17 +213,17 @@ def agreement_rows(data: Path, encoder: Encoder) -> Iterator[Row]:
             )
 
 
-def relevance_rows(data: Path, encoder: Encoder) -> Iterator[Row]:
+def relevance_rows(encoder: Encoder) -> Iterator[Row]:
     """Sentences of WiCE's pages and of CLAPNQ's passages, a part for each."""
     lists: list[tuple[str, str, str, list[str], list[bool]]] = []
-    for record in records_of(data / "faithfulness_wice/claims.jsonl.gz"):
+    for record in records_of("WiCE"):
         sets = record["labels"]["supporting_sets"]
         if any(sets):
             picked = {place for one in sets for place in one}
             texts = record["contexts"]
             labels = [place in picked for place in range(len(texts))]
             lists.append(("WiCE", record["meta"]["title"], record["answer"], texts, labels))
-    for record in records_of(data / "abstention_clapnq/questions.jsonl.gz"):
+    for record in records_of("CLAPNQ"):
         picked = {place for one in record["labels"]["selected_sentences"] or [] for place in one}
         texts = record["meta"]["sentences"]
         if picked:
@@ -350,10 +345,6 @@ def held_out(
     return found
 
 
-def mean_of_parts(fit: Fit, rows: Sequence[Row], columns: Sequence[str]) -> Floats:
-    return fit(rows, columns)
-
-
 def best_of_parts(fit: Fit, rows: Sequence[Row], columns: Sequence[str]) -> Floats:
     """Of several references the best counts; a row without parts is 0."""
     alone = [replace(row, parts=[part]) for row in rows for part in row.parts]
@@ -378,6 +369,7 @@ Judged = dict[str, Floats]
 
 # Reports --------------------------------------------------------------------------------------
 
+RATED = ("BEGIN", "WiCE", "MTRAG")
 AGREED = ("EVOUNA, NQ", "EVOUNA, TQ", "NQ301")
 SUPPORT_HEAD = ["data set", "answers", "held out", "AUROC, strings", "with encoder",
                 "ECE, strings", "with encoder"]  # fmt: skip
@@ -387,13 +379,8 @@ RELEVANCE_HEAD = ["data set", "texts", *SUPPORT_HEAD[2:]]
 GRADES_HEAD = ["data set", "grade 0", "grade 1", "grade 2", "grade 3"]
 
 
-def of(kind: str, seen: Mapping[str, Judged]) -> list[Judged]:
-    """By strings, and by strings and encoder."""
-    return [seen[f"{kind}/strings"], seen[f"{kind}/encoder"]]
-
-
 def support_lines(rows: Sequence[Row], judges: Sequence[Judged]) -> Iterator[list[str]]:
-    yield from lines(rows, ("BEGIN", "WiCE", "MTRAG"), judges, [auroc, ece])
+    yield from lines(rows, RATED, judges, [auroc_of, ece])
     name = np.array([row.data for row in rows])
     label = np.array([row.label for row in rows])
     rated = [number for number, row in enumerate(rows) if row.rating is not None]
@@ -406,12 +393,8 @@ def support_lines(rows: Sequence[Row], judges: Sequence[Judged]) -> Iterator[lis
         yield ["MTRAG, with the mean rating", f"{len(rated):,}", how, *rho, "", ""]
 
 
-def agreement_lines(rows: Sequence[Row], judges: Sequence[Judged]) -> Iterator[list[str]]:
-    yield from lines(rows, AGREED, judges, [kappa, auroc, ece])
-
-
-def relevance_lines(rows: Sequence[Row], judges: Sequence[Judged]) -> Iterator[list[str]]:
-    yield from lines(rows, dict.fromkeys(row.data for row in rows), judges, [auroc, ece])
+def names_of(rows: Sequence[Row]) -> list[str]:
+    return list(dict.fromkeys(row.data for row in rows))
 
 
 def lines(
@@ -439,17 +422,13 @@ def grade_lines(rows: Sequence[Row], score: Floats) -> Iterator[list[str]]:
     label = np.array([row.label for row in rows])
     bounds = [relevance.RELATED, relevance.RELEVANT, relevance.SUFFICIENT]
     grade = np.digitize(score, bounds)
-    for data in dict.fromkeys(name):
+    for data in names_of(rows):
         graded = [(name == data) & (grade == one) for one in range(4)]
-        yield [str(data), *(f"{label[one].mean():.2f} of {one.sum():,}" for one in graded)]
-
-
-def auroc(score: Floats, label: NDArray[np.bool_]) -> float:
-    return float(roc_auc_score(label, score))
+        yield [data, *(f"{label[one].mean():.2f} of {one.sum():,}" for one in graded)]
 
 
 def kappa(score: Floats, label: NDArray[np.bool_]) -> float:
-    return float(cohen_kappa_score(label, score >= agreement.FULL))
+    return kappa_of(score >= agreement.FULL, label.astype(np.float64))
 
 
 def bins(score: Floats) -> Iterator[NDArray[np.bool_]]:
@@ -472,5 +451,35 @@ def ece(score: Floats, label: NDArray[np.bool_], weight: Floats | None = None) -
     return float(total)
 
 
+def reliability(
+    kind: str, rows: Sequence[Row], sets: Iterable[str], score: Floats
+) -> Iterator[ui.Reliability]:
+    """What is to be drawn of each set."""
+    name = np.array([row.data for row in rows])
+    label = np.array([row.label for row in rows])
+    for data in sets:
+        mine = name == data
+        probability, yes = score[mine], label[mine]
+        points = []
+        for inside in bins(probability):
+            n, mean = int(inside.sum()), float(probability[inside].mean())
+            interval = wilson(int(yes[inside].sum()), n)
+            if interval is not None:
+                low, high = interval.low, interval.high
+                points.append(ui.Bin(mean, float(yes[inside].mean()), low, high, n))
+        title = f"{kind.capitalize()} · {data.removeprefix('EVOUNA, ')}, {len(yes):,} answers"
+        yield ui.Reliability(tuple(points), title)
+
+
+def picture(panels: Sequence[ui.Reliability]) -> str:
+    """Three in a row; what is right of a diagram lies below the next one."""
+    wide, tall, head = 340, 360, '<svg xmlns="http://www.w3.org/2000/svg" '
+    inside = "".join(
+        alone(panel).replace(head, f'<svg x="{number % 3 * wide}" y="{number // 3 * tall}" ', 1)
+        for number, panel in enumerate(panels)
+    )
+    return f'{head}viewBox="0 0 {3 * wide} {len(panels) // 3 * tall}">\n{inside}</svg>\n'
+
+
 if __name__ == "__main__":
-    main()
+    run(main)

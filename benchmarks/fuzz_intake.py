@@ -11,16 +11,18 @@ import asyncio
 import gzip
 import json
 import random
+import re
 import tempfile
 import zlib
 from base64 import b64decode
 from collections import Counter
 from collections.abc import Callable, MutableMapping
-from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from google.protobuf.json_format import MessageToDict
+from google.protobuf.json_format import MessageToJson
+from measure import memory
 from mutations import changed_bytes
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord, LogsData
@@ -79,14 +81,14 @@ TOKENS = (
     *(b'"\\ud800"', b"\xff", b"\\u0000", b"9" * 400, b'"traceId"', b'"attributes"'),
 )
 
-IDS = ("traceId", "spanId", "parentSpanId")
+IDS = re.compile(r'("(?:traceId|spanId|parentSpanId)": )"([^"]*)"')
 
 Read = Callable[[bytes], ReceivedBody]
 Whole = Callable[[random.Random], bytes]
+Headers = list[tuple[bytes, bytes]]
 
 
-@dataclass(frozen=True)
-class Sort:
+class Sort(NamedTuple):
     """Bodies of one sort: how whole ones are made, and how they are read."""
 
     name: str
@@ -167,18 +169,9 @@ def logs(drawn: random.Random) -> bytes:
 def as_json(whole: Whole, message: Any) -> Whole:
     """The same as JSON, with ids in hex."""
 
-    def with_hex(given: Any) -> Any:
-        if isinstance(given, list):
-            return [with_hex(one) for one in given]
-        if not isinstance(given, dict):
-            return given
-        return {
-            name: b64decode(one).hex() if name in IDS else with_hex(one)
-            for name, one in given.items()
-        }
-
     def written(drawn: random.Random) -> bytes:
-        return json.dumps(with_hex(MessageToDict(message.FromString(whole(drawn))))).encode()
+        text = MessageToJson(message.FromString(whole(drawn)), indent=None)
+        return IDS.sub(lambda id: f'{id[1]}"{b64decode(id[2]).hex()}"', text).encode()
 
     return written
 
@@ -194,22 +187,16 @@ def examples(drawn: random.Random) -> bytes:
     return (lines if drawn.random() < 0.5 else json.dumps(given)).encode()
 
 
+def reading(read: Callable[..., ReceivedBody], **options: bool) -> Read:
+    return partial(read, redaction=REDACTION, limits=LIMITS, **options)
+
+
 SORTS = (
-    Sort("traces", traces, lambda body: read_traces(body, redaction=REDACTION, limits=LIMITS)),
-    Sort("logs", logs, lambda body: read_logs(body, redaction=REDACTION, limits=LIMITS)),
-    Sort(
-        "traces as JSON",
-        as_json(traces, TracesData),
-        lambda body: read_traces(body, json=True, redaction=REDACTION, limits=LIMITS),
-    ),
-    Sort(
-        "logs as JSON",
-        as_json(logs, LogsData),
-        lambda body: read_logs(body, json=True, redaction=REDACTION, limits=LIMITS),
-    ),
-    Sort(
-        "examples", examples, lambda body: read_examples(body, redaction=REDACTION, limits=LIMITS)
-    ),
+    Sort("traces", traces, reading(read_traces)),
+    Sort("logs", logs, reading(read_logs)),
+    Sort("traces as JSON", as_json(traces, TracesData), reading(read_traces, json=True)),
+    Sort("logs as JSON", as_json(logs, LogsData), reading(read_logs, json=True)),
+    Sort("examples", examples, reading(read_examples)),
 )
 
 
@@ -250,32 +237,12 @@ GROWN = 32
 """MB by which memory may grow after the first fifth."""
 
 
-@dataclass(frozen=True)
-class FuzzedRequest:
-    """One request."""
+def fuzzed(bodies: int, seed: int) -> tuple[Counter[int], list[str], float]:
+    """Send so many requests to an intake over a new store.
 
-    method: str
-    path: str
-    headers: list[tuple[bytes, bytes]]
-    body: bytes
-
-
-@dataclass
-class Answers:
-    """How often each status, what may not happen, and megabytes after each tenth."""
-
-    statuses: Counter[int] = field(default_factory=Counter)
-    faults: list[str] = field(default_factory=list)
-    memory: list[float] = field(default_factory=list)
-
-    @property
-    def grown(self) -> float:
-        """MB by which memory grew after the first fifth."""
-        return max(self.memory[1:]) - self.memory[1]
-
-
-def fuzzed(bodies: int, seed: int) -> Answers:
-    """Send so many requests to an intake over a new store."""
+    Returns:
+        How often each status, what may not happen, and the megabytes by which memory grew.
+    """
     with tempfile.TemporaryDirectory() as folder:
         store = open_store(Path(folder) / "store")
         app = IntakeApp(store, IntakeSettings(redaction=REDACTION, limits=LIMITS))
@@ -286,37 +253,37 @@ def fuzzed(bodies: int, seed: int) -> Answers:
             store.close()
 
 
-async def _all(app: IntakeApp, bodies: int, seed: int) -> Answers:
-    found = Answers()
+async def _all(app: IntakeApp, bodies: int, seed: int) -> tuple[Counter[int], list[str], float]:
+    statuses, faults, held = Counter[int](), list[str](), list[float]()
     tenth = max(AT_ONCE, bodies // 10)
+
+    async def send(number: int) -> None:
+        method, path, sent, content = request_of(seed, number)
+        try:
+            status, headers, body = await answered(app, method, path, sent, content)
+        except Exception as error:
+            faults.append(f"{number}: {type(error).__name__}: {error}"[:300])
+            return
+        statuses[status] += 1
+        if status >= 500:
+            faults.append(f"{number}: {status} {body[:100]!r}")
+        if method == "HEAD":
+            return
+        if headers[b"content-type"] == JSON.encode():
+            json.loads(body)
+        elif method == "POST" and headers[b"content-type"] != PROTOBUF.encode():
+            faults.append(f"{number}: answered as {headers[b'content-type']!r}")
+
     for first in range(0, bodies, AT_ONCE):
         numbers = range(first, min(first + AT_ONCE, bodies))
-        await asyncio.gather(*(_one(app, seed, number, found) for number in numbers))
+        await asyncio.gather(*map(send, numbers))
         if first // tenth != (first + AT_ONCE) // tenth:
-            found.memory.append(memory())
-    return found
+            held.append(memory() / 2**20)
+    return statuses, faults, max(held[1:]) - held[1]
 
 
-async def _one(app: IntakeApp, seed: int, number: int, found: Answers) -> None:
-    request = request_of(seed, number)
-    try:
-        status, headers, body = await answered(app, request)
-    except Exception as error:
-        found.faults.append(f"{number}: {type(error).__name__}: {error}"[:300])
-        return
-    found.statuses[status] += 1
-    if status >= 500:
-        found.faults.append(f"{number}: {status} {body[:100]!r}")
-    if request.method == "HEAD":
-        return
-    if headers[b"content-type"] == JSON.encode():
-        json.loads(body)
-    elif request.method == "POST" and headers[b"content-type"] != PROTOBUF.encode():
-        found.faults.append(f"{number}: answered as {headers[b'content-type']!r}")
-
-
-def request_of(seed: int, number: int) -> FuzzedRequest:
-    """The request with that number."""
+def request_of(seed: int, number: int) -> tuple[str, str, Headers, bytes]:
+    """Method, path, headers and body of the request with that number."""
     sort, body = body_of(seed, number)
     drawn = random.Random(f"{seed} {number} sent")
     is_json = "JSON" in sort.name or sort.name == "examples"
@@ -342,13 +309,15 @@ def request_of(seed: int, number: int) -> FuzzedRequest:
             case 4:
                 method = drawn.choice(("GET", "PUT", "HEAD", "OPTIONS", "X"))
     raw = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
-    return FuzzedRequest(method, path, raw, body)
+    return method, path, raw, body
 
 
-async def answered(app: IntakeApp, request: FuzzedRequest) -> tuple[int, dict[bytes, bytes], bytes]:
+async def answered(
+    app: IntakeApp, method: str, path: str, headers: Headers, content: bytes
+) -> tuple[int, dict[bytes, bytes], bytes]:
     """What the app answers to a request, as a server would hand it in: piece by piece."""
-    half = len(request.body) // 2
-    pieces = [request.body[:half], request.body[half:]]
+    half = len(content) // 2
+    pieces = [content[:half], content[half:]]
     sent: list[MutableMapping[str, Any]] = []
 
     async def receive() -> MutableMapping[str, Any]:
@@ -357,18 +326,7 @@ async def answered(app: IntakeApp, request: FuzzedRequest) -> tuple[int, dict[by
     async def send(message: MutableMapping[str, Any]) -> None:
         sent.append(message)
 
-    scope = {
-        "type": "http",
-        "method": request.method,
-        "path": request.path,
-        "headers": request.headers,
-    }
+    scope = {"type": "http", "method": method, "path": path, "headers": headers}
     await app(scope, receive, send)
     start, body = sent
     return start["status"], dict(start["headers"]), body["body"]
-
-
-def memory() -> float:
-    """What the process holds now, in MB."""
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    return pages * 4096 / 2**20

@@ -13,16 +13,16 @@ import io
 import json
 import os
 import random
-import re
 import tempfile
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
+from measure import ROOT, forget_peak, memory
 from mutations import changed_bytes, changed_json
 
 from ragstone import evaluate
@@ -36,7 +36,7 @@ from ragstone.judges.llm.rubrics import load_rubrics
 from ragstone.judges.similarity.bertscore_tables import read_baseline
 from ragstone.run.calls.budget import load_prices
 
-EXPORTS = Path(__file__).parents[1] / "tests" / "data" / "exports"
+EXPORTS = ROOT / "tests" / "data" / "exports"
 """Files as other tools write them."""
 
 MB = 1 << 20
@@ -45,28 +45,18 @@ TIMES_UNPACKED = 4
 EVALUATED = 10
 MOST_UNPACKED = 1 << 30
 
-Reader = Callable[[Path], None]
+Reader = Callable[[Path], object]
 
 
-@dataclass(frozen=True)
-class Format:
-    """Files of one format: whole ones by name, which of them are mutated, and how they are read.
+class Format(NamedTuple):
+    """Files of one format: whole ones by name, and how they are read.
 
     ``opened`` is what the reader is given: one of the files, or the folder (an empty name).
     """
 
     files: dict[str, bytes]
-    mutated: tuple[str, ...]
     opened: str
     reader: Reader
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What became of a file: ``read``, ``refused``, ``bug``, ``memory``; and in which words."""
-
-    sort: str
-    words: str = ""
 
 
 def data_set(path: Path) -> None:
@@ -111,20 +101,11 @@ def formats() -> dict[str, Format]:
         write(examples, Path(folder) / "a.csv")
         write(examples, Path(folder) / "a.parquet")
         csv, parquet = ((Path(folder) / f"a.{one}").read_bytes() for one in ("csv", "parquet"))
-    plain = io.BytesIO()
-    pl.DataFrame(flat).write_parquet(plain, compression="snappy", row_group_size=3)
-    raw = io.BytesIO()
-    pl.DataFrame(flat).write_parquet(raw, compression="uncompressed", use_pyarrow=True)
-    delta = io.BytesIO()
+    frame = pl.DataFrame(flat)
     encodings = {"question": "DELTA_BYTE_ARRAY", "answer": "DELTA_LENGTH_BYTE_ARRAY",
                  "n": "DELTA_BINARY_PACKED", "x": "BYTE_STREAM_SPLIT"}  # fmt: skip
-    pl.DataFrame(flat).write_parquet(
-        delta, compression="uncompressed", use_pyarrow=True,
-        pyarrow_options={"data_page_version": "2.0", "use_dictionary": False,
-                         "column_encoding": encodings},
-    )  # fmt: skip
-    stream = io.BytesIO()
-    pl.DataFrame(flat).write_ipc_stream(stream, compat_level=pl.CompatLevel.oldest())
+    delta = {"data_page_version": "2.0", "use_dictionary": False, "column_encoding": encodings}
+    arrow = content_of(frame.write_ipc_stream, compat_level=pl.CompatLevel.oldest())
     tsv = b"question\tanswer\tcontexts\n" + b'how long?\t90 m\t["a", "b"]\n' * 6
     run = "".join(f"q{i % 3} Q0 d{i} {i} {10 - i}.5 bm25\n" for i in range(9)).encode()
     qrels = "".join(f"q{i % 3} 0 d{i} {i % 3}\n" for i in range(9)).encode()
@@ -144,9 +125,7 @@ def formats() -> dict[str, Format]:
                     "value": i, "inclusion_probability": 0.5}) + "\n"
         for i in range(8)
     ).encode()  # fmt: skip
-    table = io.BytesIO()
-    label_rows = {"id": ["q1", "q2"], "annotator": ["a", "b"], "helpful": [1, 0]}
-    pl.DataFrame(label_rows).write_parquet(table)
+    label_rows = pl.DataFrame({"id": ["q1", "q2"], "annotator": ["a", "b"], "helpful": [1, 0]})
     rubric = (
         b'[politeness]\nabout = "How polite?"\nsees = ["answer"]\nsteps = ["Read."]\n'
         b'points = [{value = 0, means = "rude"}, {value = 1.0, means = "polite"}]\n'
@@ -157,7 +136,7 @@ def formats() -> dict[str, Format]:
     state = json.dumps({"_data_files": [{"filename": "data.arrow"}], "_split": "test"}).encode()
 
     def one(name: str, content: bytes, reader: Reader = data_set) -> Format:
-        return Format({name: content}, (name,), name, reader)
+        return Format({name: content}, name, reader)
 
     western = "".join(f"{one.question};Zoé, 90 m\n" for one in examples).encode("cp1252")
     return {
@@ -174,33 +153,35 @@ def formats() -> dict[str, Format]:
         "tsv": one("data.tsv", tsv),
         "no ending": one("data", lines),
         "parquet": one("data.parquet", parquet),
-        "parquet snappy": one("data.parquet", plain.getvalue()),
-        "parquet raw": one("data.parquet", raw.getvalue()),
-        "parquet delta": one("data.parquet", delta.getvalue()),
-        "arrow": one("data.arrow", stream.getvalue()),
-        "dataset": Format(
-            {"state.json": state, "data.arrow": stream.getvalue()},
-            ("state.json", "data.arrow"), "", data_set,
-        ),
-        "trec": Format({"run.txt": run, "qrels.txt": qrels}, ("run.txt", "qrels.txt"), "", ranking),
-        "trec folder": Format(
-            {"a.run": run, "qrels.txt": qrels}, ("a.run", "qrels.txt"), "", data_set
-        ),
-        "beir": Format(beir, tuple(beir), "", data_set),
+        "parquet snappy": one("data.parquet", content_of(
+            frame.write_parquet, compression="snappy", row_group_size=3)),
+        "parquet raw": one("data.parquet", content_of(
+            frame.write_parquet, compression="uncompressed", use_pyarrow=True)),
+        "parquet delta": one("data.parquet", content_of(
+            frame.write_parquet, compression="uncompressed", use_pyarrow=True,
+            pyarrow_options=delta)),
+        "arrow": one("data.arrow", arrow),
+        "dataset": Format({"state.json": state, "data.arrow": arrow}, "", data_set),
+        "trec": Format({"run.txt": run, "qrels.txt": qrels}, "", ranking),
+        "trec folder": Format({"a.run": run, "qrels.txt": qrels}, "", data_set),
+        "beir": Format(beir, "", data_set),
         "labels csv": one("labels.csv", wide, labels),
         "labels jsonl": one("labels.jsonl", long, labels),
         "labels json": one("labels.json", json.dumps(records).encode(), labels),
-        "labels parquet": one("labels.parquet", table.getvalue(), labels),
+        "labels parquet": one("labels.parquet", content_of(label_rows.write_parquet), labels),
         "labels gz": one("labels.csv.gz", gzip.compress(wide, mtime=0), labels),
-        "rubrics": one("rubrics.toml", rubric, lambda path: void(load_rubrics(path))),
-        "prices": one("prices.toml", prices, lambda path: void(load_prices(path))),
-        "baseline": one("baseline.csv", baseline, lambda path: void(read_baseline(path, 1))),
-        "opinions": one("opinions.csv", opinions, lambda path: void(read_opinions(path))),
+        "rubrics": one("rubrics.toml", rubric, load_rubrics),
+        "prices": one("prices.toml", prices, load_prices),
+        "baseline": one("baseline.csv", baseline, partial(read_baseline, layer=1)),
+        "opinions": one("opinions.csv", opinions, read_opinions),
     }  # fmt: skip
 
 
-def void(_: object) -> None:
-    """What was read is not needed."""
+def content_of(write: Callable[..., object], **options: object) -> bytes:
+    """What is written into a file."""
+    buffer = io.BytesIO()
+    write(buffer, **options)
+    return buffer.getvalue()
 
 
 # What is done to a file.
@@ -227,7 +208,7 @@ def laid_out(name: str, number: int, seed: int, folder: Path) -> tuple[Path, int
     """Write the mutated files of a format; what is opened, and the unpacked bytes."""
     format = formats()[name]
     draw = random.Random(f"{seed}:{name}:{number}")
-    victim = draw.choice(format.mutated)
+    victim = draw.choice(list(format.files))
     unpacked = 0
     for file, whole in format.files.items():
         content = mutated(whole, file, draw) if file == victim else whole
@@ -248,44 +229,26 @@ def _unpacked_size(content: bytes) -> int:
     return size
 
 
-def tried(name: str, number: int, seed: int) -> Outcome:
-    """Read one mutated file here, and measure it."""
-    with tempfile.TemporaryDirectory(dir=_memory_folder()) as place:
-        path, unpacked = laid_out(name, number, seed, Path(place))
-        before = _memory("VmRSS")
-        _forget_peak()
+def tried(name: str, number: int, seed: int) -> tuple[str, str]:
+    """Read one mutated file here: ``read``, ``refused``, ``bug`` or ``memory``, with the reason."""
+    in_memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    with tempfile.TemporaryDirectory(dir=in_memory) as folder:
+        path, unpacked = laid_out(name, number, seed, Path(folder))
+        before = memory()
+        forget_peak()
         sort, words = "read", ""
         try:
             reader = formats()[name].reader
             reader(path)
             if reader is data_set and number % EVALUATED == 0:
-                _evaluated(path)
+                metrics = ["token_f1", "precision(k=2)"]
+                with tempfile.TemporaryDirectory() as out:
+                    evaluate(path, metrics=metrics, out=Path(out) / "run", skip_bad=True)
         except (RagstoneError, OSError) as error:
             sort, words = ("refused", "") if is_storable(str(error)) else ("bug", "unprintable")
         except BaseException as error:
             sort, words = "bug", f"{type(error).__name__}: {' '.join(str(error).split())[:100]}"
-        peak = _memory("VmHWM") - before
+        peak = memory("VmHWM") - before
         if sort != "bug" and peak > ALLOWED_MEMORY + TIMES_UNPACKED * unpacked:
             sort, words = "memory", f"{peak / MB:.0f} MB for {unpacked / MB:.1f} MB"
-        return Outcome(sort, words)
-
-
-def _evaluated(path: Path) -> None:
-    with tempfile.TemporaryDirectory() as out:
-        evaluate(path, metrics=["token_f1", "precision(k=2)"], out=Path(out) / "run", skip_bad=True)
-
-
-def _memory_folder() -> str | None:
-    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-
-
-def _forget_peak() -> None:
-    with suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5")
-
-
-def _memory(field: str) -> int:
-    """Bytes that the process holds (``VmRSS``), or held at most since the peak was forgotten."""
-    status = Path("/proc/self/status")
-    found = re.search(rf"{field}:\s+(\d+) kB", status.read_text() if status.exists() else "")
-    return int(found[1]) * 1024 if found else 0
+        return sort, words

@@ -1,7 +1,6 @@
 """How long the guard takes and how well it ranks answers, beside RAGGround.
 
     python benchmarks/guard.py [--only defaults,speed,stream,ranking,long,memory]
-        [--data ../shared/data]
 
 On one core, warm, in the processor's own time, so that other work on the machine counts little;
 the load is told.
@@ -26,7 +25,6 @@ memory    Assessments of answers and contexts that are new each time, a tenth of
 RAGGround's environment is made once, from peers-ragground.txt.
 """
 
-import argparse
 import json
 import logging
 import os
@@ -36,29 +34,23 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
-from labelled import Record, records_of, word_share
+from labelled import Record, is_faithful, records_of, word_share
+from measure import demo_words, run
+from measure import memory as held_memory
 from peers import peer_python
 
-import ragstone
-from ragstone.data import cornwall
 from ragstone.guard import Checks, Guard, assess_stream
 from ragstone.judges.local.text_terms import tokens
 from ragstone.stats import auroc
 
-Milliseconds = list[float]
 ROUNDS, ASSESSMENTS = 3, 1_000_000
 
-MTRAG = "rag_quality_mtrag/answers.jsonl.gz"
-BEGIN = "faithfulness_begin/pairs.jsonl.gz"
-WICE = "faithfulness_wice/claims.jsonl.gz"
 PEER = """
 import json, sys, time
 from ragground.app import RAGGround
@@ -75,69 +67,53 @@ for _ in sys.stdin:
 """
 
 
-@dataclass(frozen=True, slots=True)
-class GuardBench:
-    """What the parts share."""
-
-    data: Path
-
-    def rows(self, name: str) -> list[Record]:
-        """Records of a labelled set that have an answer."""
-        return [record for record in records_of(self.data / name) if record["answer"]]
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--only", default=",".join(PARTS), help="parts, between commas")
-    given = parser.parse_args()
+def main(only: str = "defaults,speed,stream,ranking,long,memory") -> None:
     logging.disable(logging.CRITICAL)
-    bench = GuardBench(given.data)
-    for name in given.only.split(","):
+    parts = {part.__name__: part for part in (defaults, speed, stream, ranking, long, memory)}
+    for name in only.split(","):
         print(f"\n## {name}, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
-        PARTS[name](bench)
+        parts[name]()
 
 
-def defaults(bench: GuardBench) -> None:
-    mtrag = bench.rows(MTRAG)
-    of_models = [
-        (row, row["labels"]["faithfulness_median"] == 4)
-        for row in mtrag
-        if not row["id"].endswith("-reference")
-        and (row["labels"]["faithfulness_median"] == 4 or row["labels"]["faithfulness_median"] < 3)
-    ]
-    begin = [
-        (row, row["labels"]["faithful"])
-        for row in bench.rows(BEGIN)
-        if row["labels"]["faithful"] is not None
-    ]
-    for name, rows in (("MTRAG", of_models), ("BEGIN", begin)):
-        faithful = np.array([is_good for _, is_good in rows])
-        print(f"{name}: {faithful.sum():,} faithful answers, {(~faithful).sum():,} others")
-        assessed = [Guard(deadline=60).assess(*texts_of(row)) for row, _ in rows]
-        blocked = np.array([one.ok is not True for one in assessed])
-        lowest = [1 if one.confidence is None else one.confidence for one in assessed]
-        each = blocked | (np.array(lowest) < Checks().least_support)
-        for rule, wrong in (("mean", blocked), ("each sentence", each)):
-            print(f"  {rule:14} faithful blocked {wrong[faithful].mean():.3f}"
-                  f"  others caught {wrong[~faithful].mean():.3f}")  # fmt: skip
-        held = np.array([held_in_stream(row) for row, _ in rows])
-        print(f"  a stream holds a sentence of  faithful {(held[faithful] > 0).mean():.3f}"
-              f"  others {(held[~faithful] > 0).mean():.3f};"
-              f" of faithful sentences {held[faithful].mean():.3f}")  # fmt: skip
-    sets = {
-        "MTRAG": [row for row in mtrag if row["labels"]["faithfulness_median"] == 4],
-        "WiCE": [row for row in bench.rows(WICE) if row["labels"]["faithful"]],
-        "BEGIN": [row for row, is_good in begin if is_good],
-    }
-    for name, faithful_rows in sets.items():
-        for what, places in (("number", numbers_of), ("name", names_of)):
-            caught = [*caught_changes(faithful_rows, places)]
-            print(f"{name}: one {what} changed, caught {sum(caught)} of {len(caught)}")
+def answers_of(name: str) -> list[Record]:
+    """The rows of a labelled set that have an answer, and a label of it."""
+    return [row for row in records_of(name) if row["answer"] and is_faithful(row) is not None]
 
 
 def texts_of(row: Record) -> tuple[str, str, list[str]]:
     return row["question"], row["answer"], row["contexts"]
+
+
+def defaults() -> None:
+    begin, mtrag = answers_of("BEGIN"), answers_of("MTRAG")
+    fully = [row for row in mtrag if row["labels"]["faithfulness_median"] == 4]
+    of_models = [
+        row
+        for row in mtrag
+        if not row["id"].endswith("-reference") and (row in fully or not is_faithful(row))
+    ]
+    for name, rows in (("MTRAG", of_models), ("BEGIN", begin)):
+        faithful = np.array([is_faithful(row) for row in rows])
+        print(f"{name}: {faithful.sum():,} faithful answers, {(~faithful).sum():,} others")
+        assessed = [Guard(deadline=60).assess(*texts_of(row)) for row in rows]
+        blocked = np.array([verdict.ok is not True for verdict in assessed])
+        lowest = [1 if verdict.confidence is None else verdict.confidence for verdict in assessed]
+        each = blocked | (np.array(lowest) < Checks().least_support)
+        for rule, wrong in (("mean", blocked), ("each sentence", each)):
+            print(f"  {rule:14} faithful blocked {wrong[faithful].mean():.3f}"
+                  f"  others caught {wrong[~faithful].mean():.3f}")  # fmt: skip
+        held = np.array([held_in_stream(row) for row in rows])
+        print(f"  a stream holds a sentence of  faithful {(held[faithful] > 0).mean():.3f}"
+              f"  others {(held[~faithful] > 0).mean():.3f};"
+              f" of faithful sentences {held[faithful].mean():.3f}")  # fmt: skip
+    for name, faithful_rows in {
+        "MTRAG": fully,
+        "WiCE": [*filter(is_faithful, answers_of("WiCE"))],
+        "BEGIN": [*filter(is_faithful, begin)],
+    }.items():
+        for what, places in (("number", numbers_of), ("name", names_of)):
+            caught = [*caught_changes(faithful_rows, places)]
+            print(f"{name}: one {what} changed, caught {sum(caught)} of {len(caught)}")
 
 
 def held_in_stream(row: Record) -> float:
@@ -179,75 +155,62 @@ def names_of(answer: str) -> Iterator[re.Match[str]]:
             yield name
 
 
-def speed(bench: GuardBench) -> None:
-    rows = bench.rows(MTRAG)
-    guard = Guard()
-    timed(guard, rows)
+def speed() -> None:
+    rows, guard = answers_of("MTRAG"), Guard()
+
+    def by_strings() -> list[float]:
+        return [milliseconds(guard.assess, *texts_of(row)) for row in rows]
+
+    by_strings()
+    ours, theirs = [], []
     with peer(rows) as ask:
-        ours, theirs = [], []
         for _ in range(ROUNDS):
-            ours.append(timed(guard, rows))
+            ours.append(by_strings())
             theirs.append([taken for _, taken in ask()])
-    told("strings", [one for turn in ours for one in turn])
-    told("RAGGround 0.2.2", [one for turn in theirs for one in turn])
-    ratios = [np.median(b) / np.median(a) for a, b in zip(ours, theirs, strict=True)]
+    show("strings", np.ravel(ours))
+    show("RAGGround 0.2.2", np.ravel(theirs))
+    ratios = np.median(theirs, axis=1) / np.median(ours, axis=1)
     print("RAGGround / strings, medians, by round: " + ", ".join(f"{x:.0f}" for x in ratios))
-    told("encoder, contexts' vectors cached", by_encoder(rows))
+    guard = Guard(judge="local", deadline=600)
+    by_encoder = []
+    for row in rows:
+        guard.assess(None, "It is said here.", row["contexts"])
+        by_encoder.append(milliseconds(guard.assess, *texts_of(row)))
+    show("encoder, contexts' vectors cached", by_encoder)
 
 
-def timed(guard: Guard, rows: Sequence[Record]) -> Milliseconds:
-    """Milliseconds of the processor for each row."""
-    return [taken(guard, row["question"], row["answer"], row["contexts"]) for row in rows]
-
-
-def taken(guard: Guard, question: str | None, answer: str, contexts: Any) -> float:
+def milliseconds(work: Callable[..., Any], *arguments: Any) -> float:
+    """Of the processor."""
     begun = time.process_time()
-    guard.assess(question, answer, contexts)
+    work(*arguments)
     return 1000 * (time.process_time() - begun)
 
 
-def by_encoder(rows: Sequence[Record]) -> Milliseconds:
-    guard = Guard(judge="local", deadline=600)
-    found = []
-    for row in rows:
-        guard.assess(None, "It is said here.", row["contexts"])
-        found.append(taken(guard, row["question"], row["answer"], row["contexts"]))
-    return found
-
-
-def stream(bench: GuardBench) -> None:
-    guard = Guard()
-    found: Milliseconds = []
+def stream() -> None:
+    guard, rows = Guard(), answers_of("MTRAG")
+    taken: list[float] = []
     for turn in range(2):
-        for row in bench.rows(MTRAG):
+        for row in rows:
             read = guard.read(row["contexts"])
             spans = [claim.span.text for claim in guard.assess(None, row["answer"], read).judged]
             read = guard.read(row["contexts"])
             for sentence in spans:
-                begun = time.process_time()
-                read.judge(sentence, row["question"])
-                found += [1000 * (time.process_time() - begun)] * turn
-    told("a held sentence, strings", found)
+                taken += [milliseconds(read.judge, sentence, row["question"])] * turn
+    show("a held sentence, strings", taken)
 
 
-def ranking(bench: GuardBench) -> None:
-    begin = [row for row in bench.rows(BEGIN) if row["labels"]["faithful"] is not None]
-    mtrag, wice = bench.rows(MTRAG), bench.rows(WICE)
-    for name, rows in (("BEGIN", begin), ("MTRAG", mtrag), ("WiCE", wice)):
+def ranking() -> None:
+    for name in ("BEGIN", "MTRAG", "WiCE"):
+        rows = answers_of(name)
         scores: dict[str, Sequence[float]] = {"share of words": [word_share(r) or 0 for r in rows]}
         for judge in ("strings", "encoder"):
             guard = Guard(judge="local" if judge == "encoder" else None, deadline=600)
-            said = [
-                [
-                    claim.probability or 0.0
-                    for claim in guard.assess(
-                        row["question"], row["answer"], row["contexts"]
-                    ).judged
-                ]
+            claims = [
+                [claim.probability or 0.0 for claim in guard.assess(*texts_of(row)).judged]
                 for row in rows
             ]
-            scores[f"{judge}, mean of the claims"] = [sum(p) / len(p) if p else 0 for p in said]
-            scores[f"{judge}, lowest claim (confidence)"] = [min(p, default=0) for p in said]
+            scores[f"{judge}, mean of the claims"] = [sum(p) / len(p) if p else 0 for p in claims]
+            scores[f"{judge}, lowest claim (confidence)"] = [min(p, default=0) for p in claims]
         with peer(rows) as ask:
             scores["RAGGround 0.2.2, grounding_score"] = [score for score, _ in ask()]
         labels = np.array([is_faithful(row) for row in rows])
@@ -256,13 +219,7 @@ def ranking(bench: GuardBench) -> None:
             print(f"  {judge:36} {auroc(values, labels):.4f}")
 
 
-def is_faithful(row: Record) -> bool:
-    """As in local_judge.py."""
-    labels = row["labels"]
-    return bool(labels["faithful"] if "faithful" in labels else labels["faithfulness_median"] >= 3)
-
-
-def long(_: GuardBench) -> None:
+def long() -> None:
     text = made_up(random.Random(0), new=0.0)
     sentence = "The old tin mine of Truro was opened in 1859 by two brothers. "
     contexts = [text(150) for _ in range(5)]
@@ -284,31 +241,28 @@ def long(_: GuardBench) -> None:
         "a context of 1 MB without a stop": (sentence, [text(mega // 6).replace(".", "")]),
         "the same sentence, both 1 MB": (sentence * (mega // 62), [sentence * (mega // 62)]),
     }
-    for name, (answer, given) in cases.items():
+    for name, (answer, passages) in cases.items():
         guard = Guard()
         begun, spent = time.monotonic(), time.process_time()
-        found = guard.assess("Who opened the mine?", answer, given)
+        verdict = guard.assess("Who opened the mine?", answer, passages)
         wall, own = time.monotonic() - begun, time.process_time() - spent
-        left = ", ".join(check.check for check in found.checks if check.status == "not_judged")
+        left = ", ".join(check.check for check in verdict.checks if check.status == "not_judged")
         print(f"{name:34} {1000 * wall:6.0f} ms wall {1000 * own:6.0f} ms own"
               f"{'  not judged: ' + left if left else ''}")  # fmt: skip
 
 
-def memory(_: GuardBench) -> None:
-    draw = random.Random(0)
-    text = made_up(draw, new=0.1)
+def memory() -> None:
+    text = made_up(random.Random(0), new=0.1)
     guard = Guard()
     for number in range(ASSESSMENTS + 1):
         if number % (ASSESSMENTS // 10) == 0:
-            print(f"{number:9,} assessments {resident():6.1f} MB", flush=True)
+            print(f"{number:9,} assessments {held_memory() / 1e6:6.1f} MB", flush=True)
         guard.assess(text(6), text(12) + " [1]", [text(40)])
 
 
 def made_up(draw: random.Random, new: float) -> Callable[[int], str]:
     """Texts of the demo data's words, in sentences of 10; a share of the words is new."""
-    contexts = [context for row in ragstone.read(cornwall()) for context in row.contexts or ()]
-    words = " ".join(context.text or "" for context in contexts).split()
-    words = [word.strip(".;:!?") or "and" for word in words]
+    words = [word.strip(".;:!?") or "and" for word in demo_words()]
 
     def text(length: int) -> str:
         drawn = draw.choices(words, k=length)
@@ -322,15 +276,9 @@ def made_up(draw: random.Random, new: float) -> Callable[[int], str]:
     return text
 
 
-def resident() -> float:
-    """Memory of this process in MB."""
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    return pages * os.sysconf("SC_PAGESIZE") / 1e6
-
-
-def told(what: str, found: Milliseconds) -> None:
-    median, slow = np.median(found), np.quantile(found, 0.95)
-    print(f"{what:36} median {median:7.3f} ms  p95 {slow:7.3f} ms  n {len(found):,}")
+def show(what: str, taken: Any) -> None:
+    median, slow = np.median(taken), np.quantile(taken, 0.95)
+    print(f"{what:36} median {median:7.3f} ms  p95 {slow:7.3f} ms  n {np.size(taken):,}")
 
 
 @contextmanager
@@ -343,28 +291,18 @@ def peer(rows: Sequence[Record]) -> Iterator[Callable[[], list[tuple[float, floa
             [peer_python("ragground"), "-c", PEER, file.name],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         ) as child:  # fmt: skip
-            asked, said = child.stdin, child.stdout
-            assert asked is not None
-            assert said is not None
-            print(f"RAGGround {'with' if json.loads(said.readline()) else 'without'} its model")
+            asks, replies = child.stdin, child.stdout
+            assert asks is not None
+            assert replies is not None
+            print(f"RAGGround {'with' if json.loads(replies.readline()) else 'without'} its model")
 
             def ask() -> list[tuple[float, float]]:
-                print("go", file=asked, flush=True)
-                return [(score, taken) for score, taken in json.loads(said.readline())]
+                print("go", file=asks, flush=True)
+                return [(score, taken) for score, taken in json.loads(replies.readline())]
 
             yield ask
-            asked.close()
-
-
-PARTS: Mapping[str, Callable[[GuardBench], None]] = {
-    "defaults": defaults,
-    "speed": speed,
-    "stream": stream,
-    "ranking": ranking,
-    "long": long,
-    "memory": memory,
-}
+            asks.close()
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -1,13 +1,13 @@
 """No script: an intake in a process of its own, which can be killed and started again."""
 
-import http.client
 import os
 import resource
-import signal
 import socket
 import time
+from http.client import HTTPException
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
+from urllib.request import urlopen
 
 from forks import FORKS
 
@@ -23,11 +23,12 @@ class IntakeProcess:
         cpu: The core that it may use; None for all.
     """
 
+    _process: ForkServerProcess
+
     def __init__(self, store: str, cpu: int | None = None) -> None:
         self._store, self._cpu = store, cpu
         with socket.create_server(("127.0.0.1", 0)) as taken:
             self.port: int = taken.getsockname()[1]
-        self._process: ForkServerProcess | None = None
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
@@ -39,67 +40,38 @@ class IntakeProcess:
                 raise RuntimeError("the intake did not start")
             time.sleep(0.02)
 
+    @property
+    def pid(self) -> int:
+        """The number of its process, once it is started."""
+        return self._process.pid or 0
+
     def kill(self) -> None:
         """As if its machine had lost its power, but for what the machine itself still writes."""
-        self._end(signal.SIGKILL)
+        self._process.kill()
+        self._process.join()
 
     def stop(self) -> None:
         """Ask it to end, and wait until it did."""
-        self._end(signal.SIGTERM)
+        self._process.terminate()
+        self._process.join()
 
     def limit_files(self, size: int | None) -> None:
         """Let none of its files grow beyond so many bytes, as on a full disk; None for any size."""
-        assert self._process is not None
-        assert self._process.pid is not None
         limit = resource.RLIM_INFINITY if size is None else size
-        resource.prlimit(self._process.pid, resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+        resource.prlimit(self.pid, resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
 
     @property
     def cpu_seconds(self) -> float:
         """What it has used of a processor."""
-        fields = self._proc("stat").rpartition(")")[2].split()
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
-    @property
-    def memory(self) -> int:
-        """Bytes that it holds now."""
-        return self._bytes("VmRSS")
-
-    @property
-    def peak(self) -> int:
-        """The most bytes that it held since that was forgotten."""
-        return self._bytes("VmHWM")
-
-    def forget_peak(self) -> None:
-        """Let the peak be what it holds now."""
-        assert self._process is not None
-        Path(f"/proc/{self._process.pid}/clear_refs").write_text("5", encoding="ascii")
-
-    def _bytes(self, name: str) -> int:
-        lines = self._proc("status").splitlines()
-        return int(next(one.split()[1] for one in lines if one.startswith(name))) * 1024
-
-    def _proc(self, name: str) -> str:
-        assert self._process is not None
-        return Path(f"/proc/{self._process.pid}/{name}").read_text(encoding="utf-8")
-
-    def _end(self, how: signal.Signals) -> None:
-        assert self._process is not None
-        assert self._process.pid is not None
-        os.kill(self._process.pid, how)
-        self._process.join()
-
     def _answers(self) -> bool:
-        line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
         try:
-            line.request("GET", "/health")
-            answer = line.getresponse()
-            answer.read()
-            return answer.status == 200
-        except (OSError, http.client.HTTPException):
+            with urlopen(f"http://127.0.0.1:{self.port}/health", timeout=5) as answer:
+                return bool(answer.status == 200)
+        except (OSError, HTTPException):
             return False
-        finally:
-            line.close()
 
 
 def serve(store: str, port: int, cpu: int | None) -> None:

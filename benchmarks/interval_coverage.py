@@ -1,6 +1,6 @@
-"""How often intervals hold the truth, how wide they are, and how long a bootstrap takes.
+"""How often intervals hold the truth, and how wide they are.
 
-    python benchmarks/interval_coverage.py [--draws 600] [--seed 1]
+    python benchmarks/interval_coverage.py [--draws 600]
 
 Draws many samples of a known population, each of questions with several rows,
 and counts how many 95 % intervals hold the population's mean. Rates: each
@@ -12,16 +12,17 @@ questions score 1 in every row, the rest something uniform below it, or .8
 all claims, 1 to 9 an answer; and a skewed cost over successes, per question.
 """
 
-import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 
 import numpy as np
+from measure import run
 from numpy.typing import NDArray
 
 from ragstone.stats import Interval, cluster_bootstrap, cluster_wilson, mean_interval, wilson
-from ragstone.stats.bootstrap import RatioEstimate, ratio_of_sums
+from ragstone.stats.bootstrap import ratio_of_sums
 from ragstone.stats.cluster_means import read_clusters, t_interval
 
 Floats = NDArray[np.float64]
@@ -30,10 +31,11 @@ Sample = tuple[Floats, Floats]
 
 Draw = Callable[[np.random.Generator], Sample]
 
-RESAMPLES = 400
+RESAMPLES, ICC = 400, 0.33
+OF_RATES = "the same in [0, 1]"
+FOR_RATES = ("wilson", "cluster_wilson", OF_RATES)
 METHODS = ("wilson", "cluster_wilson", "cluster_t", "bootstrap", "mean_interval")
-RATIO_METHODS = ("ratio_of_sums", "the same in [0, 1]")
-MANY = 1_000_000
+RATIO_METHODS = ("ratio_of_sums", OF_RATES)
 
 
 @dataclass(frozen=True)
@@ -47,42 +49,31 @@ class Setting:
     draw: Draw
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--draws", type=int, default=600)
-    parser.add_argument("--seed", type=int, default=1)
-    arguments = parser.parse_args()
-
-    heading("coverage / mean width", METHODS)
-    for setting in (*few_rows(), *settings()):
-        rng = np.random.default_rng(arguments.seed)
-        samples = [setting.draw(rng) for _ in range(arguments.draws)]
-        cells = ["–"] * len(METHODS)
-        for column, method in enumerate(METHODS):
-            if setting.rate or method not in ("wilson", "cluster_wilson"):
-                given = [interval(setting, sample, method) for sample in samples]
-                cells[column] = held(given, setting.truth)
-        line(setting.name, cells)
-
+def main(draws: int = 600) -> None:
+    tabulate("coverage / mean width", METHODS, [*few_rows(), *settings()], interval, draws)
     print()
-    heading("ratio: coverage / mean width", RATIO_METHODS)
-    for setting in ratios():
-        rng = np.random.default_rng(arguments.seed)
-        samples = [setting.draw(rng) for _ in range(arguments.draws)]
-        cells = ["–"] * len(RATIO_METHODS)
-        for column, method in enumerate(RATIO_METHODS):
-            if setting.rate or method != "the same in [0, 1]":
-                given = [ratio(*sample, method).interval for sample in samples]
-                cells[column] = held(given, setting.truth)
-        line(setting.name, cells)
+    tabulate("ratio: coverage / mean width", RATIO_METHODS, [*ratios()], ratio, draws)
 
 
-def heading(name: str, columns: tuple[str, ...]) -> None:
-    print(f"{name:<38}" + "".join(f"{column:>19}" for column in columns))
-
-
-def line(name: str, cells: list[str]) -> None:
-    print(f"{name:<38}" + "".join(f"{cell:>19}" for cell in cells), flush=True)
+def tabulate(
+    name: str,
+    methods: Sequence[str],
+    populations: Iterable[Setting],
+    interval_by: Callable[[Setting, Sample, str], Interval | None],
+    draws: int,
+) -> None:
+    """Print a line for each population, with a cell for each method that goes with it."""
+    print(f"{name:<38}" + "".join(f"{method:>19}" for method in methods))
+    for setting in populations:
+        rng = np.random.default_rng(1)
+        samples = [setting.draw(rng) for _ in range(draws)]
+        cells = [
+            held([interval_by(setting, sample, method) for sample in samples], setting.truth)
+            if setting.rate or method not in FOR_RATES
+            else "–"
+            for method in methods
+        ]
+        print(f"{setting.name:<38}" + "".join(f"{cell:>19}" for cell in cells), flush=True)
 
 
 def settings() -> Iterator[Setting]:
@@ -96,12 +87,16 @@ def settings() -> Iterator[Setting]:
     }
     for name, counts in sizes.items():
         for rate in (0.02, 0.1, 0.5, 0.9, 0.98):
-            yield Setting(f"{name}  rate {rate:g}", rate, True, counts, rates(counts, rate, 0.33))
+            yield Setting(
+                f"{name}  rate {rate:g}", rate, True, counts, partial(rates, counts, rate)
+            )
         for mean, spread in ((0.7, 10), (0.05, 12)):
-            draw = scores(counts, mean, spread)
+            draw = partial(scores, counts, mean, spread)
             yield Setting(f"{name}  scores about {mean:g}", mean, False, counts, draw)
-        yield Setting(f"{name}  scores mostly 1", 0.975, False, counts, skewed(counts))
-        yield Setting(f"{name}  rare falls", 0.99, False, counts, skewed(counts, 0.8))
+        yield Setting(
+            f"{name}  scores mostly 1", 0.975, False, counts, partial(skewed, counts, None)
+        )
+        yield Setting(f"{name}  rare falls", 0.99, False, counts, partial(skewed, counts, 0.8))
 
 
 SKEWED: dict[str, tuple[float, Callable[[np.random.Generator, int], Floats]]] = {
@@ -119,15 +114,14 @@ SKEWED: dict[str, tuple[float, Callable[[np.random.Generator, int], Floats]]] = 
 
 def few_rows() -> Iterator[Setting]:
     for (name, (truth, draw)), n in product(SKEWED.items(), (5, 8, 12, 20)):
-        yield Setting(f"{n} × 1  {name}", truth, False, np.ones(n), of_rows(draw, n))
+        yield Setting(f"{n} × 1  {name}", truth, False, np.ones(n), partial(of_rows, draw, n))
 
 
-def of_rows(draw: Callable[[np.random.Generator, int], Floats], n: int) -> Draw:
-    def sample(rng: np.random.Generator) -> Sample:
-        rows = draw(rng, n)
-        return rows, rows * rows
-
-    return sample
+def of_rows(
+    draw: Callable[[np.random.Generator, int], Floats], n: int, rng: np.random.Generator
+) -> Sample:
+    rows = draw(rng, n)
+    return rows, rows * rows
 
 
 def ratios() -> Iterator[Setting]:
@@ -135,77 +129,58 @@ def ratios() -> Iterator[Setting]:
         ones = np.ones(questions)
         for rate in (0.05, 0.7, 0.95):
             name = f"{questions}  supported claims {rate:g}"
-            yield Setting(name, rate, True, ones, claims(questions, rate, 0.33))
-        yield Setting(f"{questions}  cost of a success", 2.5, False, ones, costs(questions))
+            yield Setting(name, rate, True, ones, partial(claims, questions, rate))
+        yield Setting(
+            f"{questions}  cost of a success", 2.5, False, ones, partial(costs, questions)
+        )
 
 
-def rates(counts: Floats, rate: float, icc: float) -> Draw:
-    spread = (1 - icc) / icc
-
-    def draw(rng: np.random.Generator) -> Sample:
-        own = rng.beta(rate * spread, (1 - rate) * spread, size=len(counts))
-        sums = rng.binomial(counts.astype(int), own).astype(float)
-        return sums, sums
-
-    return draw
+def own_rates(rate: float, questions: int, rng: np.random.Generator) -> Floats:
+    spread = (1 - ICC) / ICC
+    return rng.beta(rate * spread, (1 - rate) * spread, size=questions)
 
 
-def scores(counts: Floats, mean: float, spread: float) -> Draw:
-    def draw(rng: np.random.Generator) -> Sample:
-        each = rng.beta(mean * spread, (1 - mean) * spread, size=len(counts))
-        own = np.clip(np.repeat(each, counts.astype(int)), 1e-6, 1 - 1e-6)
-        return summed(rng.beta(6 * own, 6 * (1 - own)), counts)
-
-    return draw
+def rates(counts: Floats, rate: float, rng: np.random.Generator) -> Sample:
+    own = own_rates(rate, len(counts), rng)
+    sums = rng.binomial(counts.astype(int), own).astype(float)
+    return sums, sums
 
 
-def skewed(counts: Floats, fallen: float | None = None) -> Draw:
-    def draw(rng: np.random.Generator) -> Sample:
-        perfect = np.repeat(rng.random(len(counts)) < 0.95, counts.astype(int))
-        below = rng.random(len(perfect)) if fallen is None else fallen
-        return summed(np.where(perfect, 1.0, below), counts)
-
-    return draw
+def scores(counts: Floats, mean: float, spread: float, rng: np.random.Generator) -> Sample:
+    each = rng.beta(mean * spread, (1 - mean) * spread, size=len(counts))
+    own = np.clip(np.repeat(each, counts.astype(int)), 1e-6, 1 - 1e-6)
+    return summed(rng.beta(6 * own, 6 * (1 - own)), counts)
 
 
-def claims(questions: int, rate: float, icc: float) -> Draw:
-    spread = (1 - icc) / icc
-
-    def draw(rng: np.random.Generator) -> Sample:
-        own = rng.beta(rate * spread, (1 - rate) * spread, size=questions)
-        all_claims = rng.integers(1, 10, size=questions)
-        return rng.binomial(all_claims, own).astype(float), all_claims.astype(float)
-
-    return draw
+def skewed(counts: Floats, fallen: float | None, rng: np.random.Generator) -> Sample:
+    perfect = np.repeat(rng.random(len(counts)) < 0.95, counts.astype(int))
+    below = rng.random(len(perfect)) if fallen is None else fallen
+    return summed(np.where(perfect, 1.0, below), counts)
 
 
-def costs(questions: int) -> Draw:
+def claims(questions: int, rate: float, rng: np.random.Generator) -> Sample:
+    own = own_rates(rate, questions, rng)
+    all_claims = rng.integers(1, 10, size=questions)
+    return rng.binomial(all_claims, own).astype(float), all_claims.astype(float)
+
+
+def costs(questions: int, rng: np.random.Generator) -> Sample:
     """Cost 1 on the mean, log-normal, and 5 answers of which 8 % succeed: 2.5 a success."""
-
-    def draw(rng: np.random.Generator) -> Sample:
-        cost = rng.lognormal(-0.32, 0.8, size=questions)
-        return cost, rng.binomial(5, 0.08, size=questions).astype(float)
-
-    return draw
+    cost = rng.lognormal(-0.32, 0.8, size=questions)
+    return cost, rng.binomial(5, 0.08, size=questions).astype(float)
 
 
 def summed(rows: Floats, counts: Floats) -> Sample:
-    return np.add.reduceat(rows, starts(counts)), np.add.reduceat(rows * rows, starts(counts))
-
-
-def starts(counts: Floats) -> NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
+    starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
+    return np.add.reduceat(rows, starts), np.add.reduceat(rows * rows, starts)
 
 
 def held(intervals: list[Interval | None], truth: float) -> str:
-    """Share of the intervals that hold the truth, and their mean width.
-
-    No interval counts as one that fails and has no width: the method gave
-    nothing that could be reported.
-    """
-    given = [one for one in intervals if one is not None]
-    share = sum(one.low <= truth <= one.high for one in given) / len(intervals)
-    width = float(np.mean([one.high - one.low for one in given])) if given else 0.0
+    """Share of the intervals that hold the truth, and their mean width; none holds nothing."""
+    widths = [interval.high - interval.low for interval in intervals if interval is not None]
+    share = sum(interval is not None and interval.low <= truth <= interval.high
+                for interval in intervals) / len(intervals)  # fmt: skip
+    width = float(np.mean(widths or [0.0]))
     return f"{share:.3f} / {width:.3f}"
 
 
@@ -230,13 +205,10 @@ def interval(setting: Setting, sample: Sample, method: str) -> Interval | None:
             return mean_interval(sums, counts, squares, rate=setting.rate, low=0, high=1).interval
 
 
-def ratio(numerators: Floats, denominators: Floats, method: str) -> RatioEstimate:
-    match method:
-        case "ratio_of_sums":
-            return ratio_of_sums(numerators, denominators)
-        case _:
-            return ratio_of_sums(numerators, denominators, low=0, high=1)
+def ratio(_: Setting, sample: Sample, method: str) -> Interval | None:
+    low, high = (0, 1) if method == OF_RATES else (None, None)
+    return ratio_of_sums(*sample, low=low, high=high).interval
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -1,6 +1,6 @@
 """Judging by LLM beside Ragas and DeepEval: calls, tokens and speed.
 
-    python benchmarks/judges.py [--bench ../shared/bench] [--only calls,cpu,rate] [--without-peers]
+    python benchmarks/judges.py [--only calls,cpu,rate] [--without-peers]
 
 Seven metrics each, on the same synthetic examples (a question, an answer of four sentences, ten
 contexts of 150 words, a reference) and the same mock judge on this machine, which gives replies
@@ -17,7 +17,7 @@ calls       50 examples, 50 ms a call. Chats an example; ours also with the lean
             the schema printed last in the prompt. In the lean plan the mock answers only the
             items of the last task in a question; the others are asked about alone.
 cpu         0 ms. Processor ms a call, as the slope between 50 and 500 examples (peers: 50 and
-            150); start-up is what is left at no calls. Median of --repeats.
+            150); start-up is what is left at no calls. Median of three.
 rate        100 ms, 256 in flight, 2,000 examples; ours on one core, the mock on another. Calls
             over the mock's span from first request to last reply (peers: 150 examples, 0 ms, 16 in
             flight, not held to one core). Median.
@@ -25,112 +25,89 @@ rate        100 ms, 256 in flight, 2,000 examples; ours on one core, the mock on
 A quiet machine with two cores is needed for `cpu` and `rate`. Prints each figure with our limit.
 """
 
-import argparse
 import json
 import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from against_mock import loaded, mock
-from peers import peer_python
+from measure import RAGSTONE, SHARED, defined_in, run, used_by
+from peers import mock, peer_python
 
 METRICS = (
     "faithfulness", "answer_relevance", "context_precision", "context_recall",
     "answer_correctness", "semantic_similarity", 'critique(aspect="conciseness")',
 )  # fmt: skip
+PEERS_LLM = SHARED.resolve() / "bench" / "peers_llm.py"
 OURS, PEERS = "ragstone", ("ragas", "deepeval")
-CONTEXTS = 10
+CONTEXTS, REPEATS = 10, 3
 UNLIKE_USERS = ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX")
 """Not passed on: whoever installs a package has its byte code."""
 
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """The mock's counts of one run, and processor seconds of the child."""
-
-    counts: Mapping[str, Any]
-    cpu: float
-
-    @property
-    def chats(self) -> int:
-        return int(self.counts.get("chat_requests", 0))
-
-    @property
-    def calls(self) -> int:
-        """Chats and embeddings."""
-        return self.chats + int(self.counts.get("emb_requests", 0))
+Counts = Mapping[str, Any]
+"""The mock's counts of one run, and ``cpu``: processor seconds of the child."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bench:
-    """What the parts share; ``pythons`` has the interpreter of each peer."""
+def main(only: str = "calls,cpu,rate", without_peers: bool = False) -> None:
+    peers = () if without_peers else PEERS
+    for name in only.split(","):
+        PARTS[name](peers)
 
-    folder: Path
-    scratch: Path
-    pythons: Mapping[str, str]
-    repeats: int
 
-    def ours(
-        self, n: int, latency_ms: float, *more: str, systems: int = 1, schema: str = "strict",
-        concurrency: int = 16, cores: Sequence[int] = (),
-    ) -> Seen:  # fmt: skip
-        """One run of ours against a fresh mock; ``cores`` are its own and the mock's."""
-        data = self.scratch / f"examples-{n}-{systems}.jsonl"
-        rows = loaded(self.folder / "peers_llm.py").workload(n, CONTEXTS)
-        write_examples(data, rows, systems)
-
-        def command(url: str) -> list[str]:
-            metrics = [word for metric in METRICS for word in ("-m", metric)]
-            judge = f"{url}#mock" + ("" if schema == "strict" else f"?schema={schema}")
-            out = tempfile.mkdtemp(dir=self.scratch) + "/run"
-            return [
-                sys.executable, "-m", "ragstone", "evaluate", str(data), *metrics,
-                "--judge", judge, "--embedder", f"{url}#mock-embed", "--out", out, "--no-cache",
-                "--concurrency", str(concurrency), "--json", *more,
-            ]  # fmt: skip
-
-        return self._seen(command, latency_ms, (0, 4), cores)
-
-    def peer(self, who: str, n: int, latency_ms: float) -> Seen:
-        """One run of a peer against a fresh mock."""
+def ours(
+    n: int, latency_ms: float, *more: str, systems: int = 1, schema: str = "",
+    concurrency: int = 16, cores: Sequence[int] = (),
+) -> Counts:  # fmt: skip
+    """One run of ours against a fresh mock; ``cores`` are its own and the mock's."""
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder) / "examples.jsonl"
+        write_examples(data, systems, defined_in(PEERS_LLM, "workload")(n, CONTEXTS))
 
         def command(url: str) -> list[str]:
             return [
-                self.pythons[who], str(self.folder.resolve() / "peers_llm.py"), "child",
-                "--peer", who, "--base-url", url, "--n", str(n), "--k", str(CONTEXTS),
-                "--conc", "16", *(["--ignore-errors"] if who == "deepeval" else []),
+                *(["taskset", "-c", str(cores[0])] if cores else []),
+                *RAGSTONE, "evaluate", str(data), *(f"--metric={metric}" for metric in METRICS),
+                "--judge", f"{url}#mock{schema}", "--embedder", f"{url}#mock-embed",
+                "--out", f"{folder}/run", "--no-cache", "--concurrency", str(concurrency),
+                "--json", *more,
             ]  # fmt: skip
 
-        return self._seen(command, latency_ms, (0,))
-
-    def _seen(
-        self, command: Callable[[str], list[str]], latency_ms: float, statuses: Sequence[int],
-        cores: Sequence[int] = (),
-    ) -> Seen:  # fmt: skip
-        own = {"RAGSTONE_CACHE": tempfile.mkdtemp(dir=self.scratch), "NO_PROXY": "127.0.0.1"}
-        inherited = {name: value for name, value in os.environ.items() if name not in UNLIKE_USERS}
-        with mock(self.folder, latency_ms=latency_ms) as server:
-            words = command(server.url)
-            with (self.scratch / "said.txt").open("w") as said:
-                child = subprocess.Popen(words, env=inherited | own, stdout=said, stderr=said)
-            if cores:
-                os.sched_setaffinity(child.pid, {cores[0]})
-                server.pin(cores[1])
-            _, status, used = os.wait4(child.pid, 0)
-            child.returncode = os.waitstatus_to_exitcode(status)
-            if child.returncode not in statuses:
-                last = (self.scratch / "said.txt").read_text(encoding="utf-8")[-2000:]
-                raise SystemExit(f"Status {child.returncode}: {' '.join(words)}\n{last}")
-            return Seen(server.counts(), used.ru_utime + used.ru_stime)
+        return counted(command, latency_ms, (0, 4), cores[1:])
 
 
-def write_examples(file: Path, rows: Sequence[Mapping[str, Any]], systems: int) -> None:
+def theirs(who: str, n: int, latency_ms: float) -> Counts:
+    """One run of a peer against a fresh mock."""
+    python = peer_python(who)
+
+    def command(url: str) -> list[str]:
+        return [
+            python, str(PEERS_LLM), "child",
+            "--peer", who, "--base-url", url, "--n", str(n), "--k", str(CONTEXTS),
+            "--conc", "16", *(["--ignore-errors"] if who == "deepeval" else []),
+        ]  # fmt: skip
+
+    return counted(command, latency_ms, (0,))
+
+
+def counted(
+    command: Callable[[str], list[str]], latency_ms: float, statuses: Sequence[int],
+    cores: Sequence[int] = (),
+) -> Counts:  # fmt: skip
+    inherited = {name: value for name, value in os.environ.items() if name not in UNLIKE_USERS}
+    with tempfile.TemporaryDirectory() as cache, mock(latency_ms=latency_ms) as server:
+        if cores:
+            os.sched_setaffinity(server.proc.pid, cores)
+        own = {"RAGSTONE_CACHE": cache, "NO_PROXY": "127.0.0.1"}
+        used = used_by(command(server.base_url), statuses, inherited | own)
+        counts = server.stats()
+        chats, embeddings = counts.get("chat_requests", 0), counts.get("emb_requests", 0)
+        return {**counts, "chats": chats, "calls": chats + embeddings, "cpu": used.cpu}
+
+
+def write_examples(file: Path, systems: int, rows: Sequence[Mapping[str, Any]]) -> None:
     """The peers' workload as a data file; each further system says its sentences otherwise."""
     with file.open("w", encoding="utf-8") as out:
         for number, row in enumerate(rows):
@@ -146,69 +123,54 @@ def say(figure: str, who: str, value: str, limit: str = "") -> None:
     print(f"{figure:40} {who:10} {value:>18}   {limit and f'at most {limit}'}", flush=True)
 
 
-def tokens(seen: Seen, n: int) -> str:
-    prompt = seen.counts["prompt_tokens"]
-    return f"{prompt / n:,.0f} ({(prompt - seen.counts.get('cached_tokens', 0)) / n:,.0f})"
+def tokens(counts: Counts, n: int) -> str:
+    prompt = counts["prompt_tokens"]
+    return f"{prompt / n:,.0f} ({(prompt - counts.get('cached_tokens', 0)) / n:,.0f})"
 
 
-def calls(bench: Bench) -> None:
-    n = 50
-    plain, lean = bench.ours(n, 50), bench.ours(n, 50, "--plan", "lean")
-    two = bench.ours(n, 50, systems=2)
-    last = bench.ours(n, 50, schema="prompt")
-    lean_last = bench.ours(n, 50, "--plan", "lean", schema="prompt")
-    say("chats an example", OURS, f"{plain.chats / n:.2f}", "7")
-    say("… lean plan", OURS, f"{lean.chats / n:.2f}", "5")
-    say("… for a further system", OURS, f"{(two.chats - plain.chats) / n:.2f}", "5")
+def calls(peers: Sequence[str]) -> None:
+    n, last = 50, "?schema=prompt"
+    plain, lean = ours(n, 50), ours(n, 50, "--plan", "lean")
+    two = ours(n, 50, systems=2)
+    say("chats an example", OURS, f"{plain['chats'] / n:.2f}", "7")
+    say("… lean plan", OURS, f"{lean['chats'] / n:.2f}", "5")
+    say("… for a further system", OURS, f"{(two['chats'] - plain['chats']) / n:.2f}", "5")
     say("prompt tokens an example (uncached)", OURS, tokens(plain, n), "12,000")
-    say("… schema last in the prompt", OURS, tokens(last, n), "12,000 (9,500)")
+    say("… schema last in the prompt", OURS, tokens(ours(n, 50, schema=last), n), "12,000 (9,500)")
     say("… lean plan, schema before", OURS, tokens(lean, n), "7,500")
+    lean_last = ours(n, 50, "--plan", "lean", schema=last)
     say("… lean plan, schema last", OURS, tokens(lean_last, n), "7,500")
-    for who in bench.pythons:
-        seen = bench.peer(who, n, 50)
-        say("chats an example", who, f"{seen.chats / n:.2f}")
-        say("prompt tokens an example (uncached)", who, tokens(seen, n))
+    for who in peers:
+        counts = theirs(who, n, 50)
+        say("chats an example", who, f"{counts['chats'] / n:.2f}")
+        say("prompt tokens an example (uncached)", who, tokens(counts, n))
 
 
-def cpu(bench: Bench) -> None:
-    pairs = [(bench.ours(50, 0), bench.ours(500, 0)) for _ in range(bench.repeats)]
-    by_tool = {OURS: pairs}
-    by_tool |= {who: [(bench.peer(who, 50, 0), bench.peer(who, 150, 0))] for who in bench.pythons}
-    for who, runs in by_tool.items():
-        slopes = [(many.cpu - few.cpu) / (many.calls - few.calls) for few, many in runs]
-        starts = [few.cpu - slope * few.calls for slope, (few, _) in zip(slopes, runs, strict=True)]
+def cpu(peers: Sequence[str]) -> None:
+    pairs = {OURS: [(ours(50, 0), ours(500, 0)) for _ in range(REPEATS)]}
+    pairs |= {who: [(theirs(who, 50, 0), theirs(who, 150, 0))] for who in peers}
+    for who, runs in pairs.items():
+        slopes = [(many["cpu"] - few["cpu"]) / (many["calls"] - few["calls"]) for few, many in runs]
+        starts = [few["cpu"] - slope * few["calls"]
+                  for slope, (few, _) in zip(slopes, runs, strict=True)]  # fmt: skip
         say("CPU ms a call", who, f"{1000 * median(slopes):.2f}", "1.0" if who == OURS else "")
         say("start-up, CPU s", who, f"{median(starts):.2f}", "0.8" if who == OURS else "")
 
 
-def rate(bench: Bench) -> None:
+def rate(peers: Sequence[str]) -> None:
     cores = sorted(os.sched_getaffinity(0))[:2]
     if len(cores) < 2:
-        raise SystemExit("`rate` needs two cores: one for ours, one for the mock.")
-    runs = [bench.ours(2000, 100, concurrency=256, cores=cores) for _ in range(bench.repeats)]
-    rates = [seen.calls / seen.counts["span_s"] for seen in runs]
+        sys.exit("`rate` needs two cores: one for ours, one for the mock.")
+    runs = [ours(2000, 100, concurrency=256, cores=cores) for _ in range(REPEATS)]
+    rates = [counts["calls"] / counts["span_s"] for counts in runs]
     say("calls a second from one core", OURS, f"{median(rates):,.0f}   at least 900")
-    for who in bench.pythons:
-        seen = bench.peer(who, 150, 0)
-        say("calls a second, 0 ms", who, f"{seen.calls / seen.counts['span_s']:,.0f}")
+    for who in peers:
+        counts = theirs(who, 150, 0)
+        say("calls a second, 0 ms", who, f"{counts['calls'] / counts['span_s']:,.0f}")
 
 
-PARTS: Mapping[str, Callable[[Bench], None]] = {"calls": calls, "cpu": cpu, "rate": rate}
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--bench", type=Path, default=Path("../shared/bench"))
-    parser.add_argument("--only", default=",".join(PARTS), help="parts, between commas")
-    parser.add_argument("--without-peers", action="store_true")
-    parser.add_argument("--repeats", type=int, default=3)
-    arguments = parser.parse_args()
-    pythons = {} if arguments.without_peers else {who: peer_python(who) for who in PEERS}
-    with tempfile.TemporaryDirectory() as scratch:
-        bench = Bench(arguments.bench, Path(scratch), pythons, arguments.repeats)
-        for name in arguments.only.split(","):
-            PARTS[name](bench)
+PARTS: Mapping[str, Callable[[Sequence[str]], None]] = {"calls": calls, "cpu": cpu, "rate": rate}
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -7,9 +7,20 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from measure import ROOT, SHARED
+
 Record = dict[str, Any]
 
-DOCS = Path(__file__).parents[1] / "docs"
+DATA = SHARED / "data"
+FILES = {
+    "MTRAG": "rag_quality_mtrag/answers.jsonl.gz",
+    "MTRAG-UN": "abstention_mtrag_un/tasks.jsonl.gz",
+    "BEGIN": "faithfulness_begin/pairs.jsonl.gz",
+    "WiCE": "faithfulness_wice/claims.jsonl.gz",
+    "EVOUNA": "answer_correctness_evouna/verdicts.jsonl.gz",
+    "NQ301": "answer_correctness_nq301/verdicts.jsonl.gz",
+    "CLAPNQ": "abstention_clapnq/questions.jsonl.gz",
+}
 _WORD = re.compile(r"\w+")
 COMMONEST = frozenset(
     _WORD.findall(
@@ -19,9 +30,29 @@ COMMONEST = frozenset(
 )
 
 
-def records_of(path: Path) -> list[Record]:
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
+def file_of(name: str) -> Path:
+    return DATA / FILES[name]
+
+
+def records_of(name: str) -> list[Record]:
+    """The rows of a set, by its name or its file."""
+    with gzip.open(DATA / FILES.get(name, name), "rt", encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]
+
+
+def is_faithful(record: Record) -> bool | None:
+    """What people say of an answer of MTRAG, BEGIN or WiCE; None if nothing."""
+    labels = record["labels"]
+    if "faithful" not in labels:
+        return bool(labels["faithfulness_median"] >= 3)
+    label: bool | None = labels["faithful"]
+    return label
+
+
+def document_of(record: Record) -> str:
+    """What answers of MTRAG, BEGIN or WiCE share that are not independent."""
+    meta = record["meta"]
+    return str(meta.get("task_id") or meta.get("title") or record["contexts"][:1])
 
 
 def word_share(record: Record) -> float | None:
@@ -36,9 +67,10 @@ def table(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *body])
 
 
-def write_into(page: str, name: str, text: str) -> None:
-    """Replace what stands on a page of docs between the comments with this name."""
+def write_into_page(name: str, text: str) -> None:
+    """Replace what stands in docs/local-judge.md between the comments with this name."""
+    page = ROOT / "docs" / "local-judge.md"
     begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-    before, rest = (DOCS / page).read_text(encoding="utf-8").split(begin)
+    before, rest = page.read_text(encoding="utf-8").split(begin)
     whole = f"{before}{begin}\n\n{text}\n\n{end}{rest.split(end)[1]}"
-    (DOCS / page).write_text(whole, encoding="utf-8")
+    page.write_text(whole, encoding="utf-8")

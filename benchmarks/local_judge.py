@@ -1,6 +1,6 @@
 """How well the local judge agrees with people, beside naive and published judges.
 
-    python benchmarks/local_judge.py [--data ../shared/data] [--encoder builtin:minilm] [--write]
+    python benchmarks/local_judge.py [--write]
 
 Everything is judged by ``LocalJudge`` in blocks, as a run does it: by strings alone, and by strings
 and the encoder. Development figures on human-labelled sets, on most of which the curves were
@@ -8,18 +8,26 @@ fitted; benchmarks/fit_curves.py has the held-out ones. Intervals are 95 % perce
 over whole questions or documents. ``--write`` puts the tables into docs/local-judge.md.
 """
 
-import argparse
 import gzip
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
-from labelled import Record, records_of, table, word_share, write_into
+from labelled import (
+    DATA,
+    Record,
+    document_of,
+    is_faithful,
+    records_of,
+    table,
+    word_share,
+    write_into_page,
+)
+from measure import run
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
@@ -34,44 +42,30 @@ from ragstone.run.judging.judge_blocks import judge_block
 from ragstone.stats import auroc
 
 Floats = NDArray[np.float64]
-Statistic = Callable[[Floats, Floats], float]
+Statistic = Callable[[Floats, NDArray[Any]], float]
 Score = float | None
+Scores = dict[str, list[Score]]
+"""Of each judge, in the order of the records."""
 
-PAGE = "local-judge.md"
 RESAMPLES = 1000
 BLOCK = 1000
 STRINGS, ENCODER = "**strings**", "**strings and encoder**"
 Judges = Mapping[str, LocalJudge]
+Sets = Mapping[str, tuple[list[Record], Scores]]
+"""Answers that people called faithful or not, and what our judges make of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class LabelledSet:
-    """Answers that people called faithful or not, and what our judges make of them."""
-
-    name: str
-    records: list[Record]
-    label: Callable[[Record], bool]
-    cluster: Callable[[Record], str]
-    ours: dict[str, list[Score]]
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--encoder", default="builtin:minilm")
-    parser.add_argument("--write", action="store_true", help=f"rewrite the tables in {PAGE}")
-    arguments = parser.parse_args()
-    data: Path = arguments.data
-    judges = {STRINGS: LocalJudge(), ENCODER: LocalJudge(open_encoder(arguments.encoder))}
-    sets = list(faithfulness_sets(data, judges))
+def main(write: bool = False) -> None:
+    judges = {STRINGS: LocalJudge(), ENCODER: LocalJudge(open_encoder("builtin:minilm"))}
+    sets = dict(faithfulness_sets(judges))
     figures = [
         *faithfulness_figures(sets),
-        *rating_figures(sets),
-        *evidence_figures(data, judges),
-        *correctness_figures(data, judges),
-        *abstention_figures(data),
-        *answerable_figures(data, judges),
-        *ranking_figures(data, judges),
+        *rating_figures(*sets["MTRAG"]),
+        *evidence_figures(judges),
+        *correctness_figures(judges),
+        *abstention_figures(),
+        *answerable_figures(judges),
+        *ranking_figures(judges),
     ]
     text = "\n\n".join(
         [
@@ -85,8 +79,8 @@ def main() -> None:
         ]
     )
     print(text)
-    if arguments.write:
-        write_into(PAGE, "figures", text)
+    if write:
+        write_into_page("figures", text)
 
 
 FIGURES_HEAD = ["data set", "figure", "judge", "rows", "value", "95 % interval"]
@@ -100,15 +94,11 @@ def judged(
     records: Sequence[Record], judge: LocalJudge, asks: Sequence[str]
 ) -> Iterator[tuple[int, Tables]]:
     """The judgements block by block, and where the block begins."""
+    names = ("id", "question", "contexts", "answer", "reference")
     for start in range(0, len(records), BLOCK):
-        block = list(read([asked(one) for one in records[start : start + BLOCK]]))
-        yield start, judge_block(block, [judge], asks).tables
-
-
-def asked(record: Record) -> Record:
-    return {
-        name: record.get(name) for name in ("id", "question", "contexts", "answer", "reference")
-    }
+        rows = [{name: record.get(name) for name in names}
+                for record in records[start : start + BLOCK]]  # fmt: skip
+        yield start, judge_block(list(read(rows)), [judge], asks).tables
 
 
 def scored(records: Sequence[Record], judge: LocalJudge, name: str) -> pl.DataFrame:
@@ -121,88 +111,56 @@ def scored(records: Sequence[Record], judge: LocalJudge, name: str) -> pl.DataFr
 # Faithfulness ---------------------------------------------------------------------------------
 
 
-def faithfulness_sets(data: Path, judges: Judges) -> Iterator[LabelledSet]:
-    def made(
-        name: str, file: str, label: Callable[[Record], Any], cluster: Callable[[Record], Any]
-    ) -> LabelledSet:
-        records = [one for one in records_of(data / file) if label(one) is not None]
-        ours = {
+def faithfulness_sets(judges: Judges) -> Iterator[tuple[str, tuple[list[Record], Scores]]]:
+    for name in ("MTRAG", "BEGIN", "WiCE"):
+        records = [record for record in records_of(name) if is_faithful(record) is not None]
+        yield name, (records, {
             judge: scored(records, by, "expected_faithfulness")["value"].to_list()
             for judge, by in judges.items()
-        }
-        return LabelledSet(
-            name, records, lambda one: bool(label(one)), lambda one: str(cluster(one)), ours
-        )
-
-    yield made(
-        "MTRAG",
-        "rag_quality_mtrag/answers.jsonl.gz",
-        lambda one: one["labels"]["faithfulness_median"] >= 3,
-        lambda one: one["meta"]["task_id"],
-    )
-    yield made(
-        "BEGIN",
-        "faithfulness_begin/pairs.jsonl.gz",
-        lambda one: one["labels"]["faithful"],
-        lambda one: one["contexts"][:1],
-    )
-    yield made(
-        "WiCE",
-        "faithfulness_wice/claims.jsonl.gz",
-        lambda one: one["labels"]["faithful"],
-        lambda one: one["meta"]["title"],
-    )
+        })  # fmt: skip
 
 
-def faithfulness_figures(sets: Sequence[LabelledSet]) -> Iterator[list[str]]:
+def faithfulness_figures(sets: Sets) -> Iterator[list[str]]:
     """Every judge on the rows that hold claims."""
-    for one in sets:
-        judges = one.ours | published(one.name, one.records)
-        judges["share of words"] = [word_share(record) for record in one.records]
-        for judge, scores in judges.items():
-            yield ranked(one, one.name, judge, scores)
-    oracle = [bool(record["meta"]["judges_oracle_chunk"]) for record in one.records]
-    for judge, scores in (one.ours | published("oracle", one.records)).items():
-        kept = [value if mine else None for value, mine in zip(scores, oracle, strict=True)]
-        yield ranked(one, "WiCE, 100 claims", judge, kept)
+    for name, (records, ours) in sets.items():
+        labels = [bool(is_faithful(record)) for record in records]
+        documents = [document_of(record) for record in records]
+        scores = every_judge(name, records, ours)
+        yield from bootstrapped(name, "AUROC of faithful", auroc_of, scores, labels, documents)
+    shown = [bool(record["meta"]["judges_oracle_chunk"]) for record in records]
+    scores = where(shown, with_claims(ours | published("oracle", records)))
+    yield from bootstrapped("WiCE, 100 claims", "AUROC of faithful", auroc_of, scores, labels,
+                            documents)  # fmt: skip
 
 
-def ranked(one: LabelledSet, shown: str, judge: str, scores: Sequence[Score]) -> list[str]:
-    ours = one.ours[STRINGS]
-    rows = [n for n, value in enumerate(scores) if value is not None and ours[n] is not None]
-    return bootstrapped(
-        shown,
-        "AUROC of faithful",
-        judge,
-        [scores[n] for n in rows],
-        [one.label(one.records[n]) for n in rows],
-        [one.cluster(one.records[n]) for n in rows],
-        auroc_of,
-    )
-
-
-def rating_figures(sets: Sequence[LabelledSet]) -> Iterator[list[str]]:
+def rating_figures(records: list[Record], ours: Scores) -> Iterator[list[str]]:
     """Do answers that people rate higher score higher?"""
-    mtrag = sets[0]
-    rows = [n for n, value in enumerate(mtrag.ours[STRINGS]) if value is not None]
     ratings = [
-        float(np.mean(list(mtrag.records[n]["labels"]["faithfulness"].values()))) for n in rows
+        float(np.mean(list(record["labels"]["faithfulness"].values()))) for record in records
     ]
-    judges = mtrag.ours | published("MTRAG", mtrag.records)
-    judges["share of words"] = [word_share(record) for record in mtrag.records]
-    for judge, scores in judges.items():
-        yield bootstrapped(
-            "MTRAG",
-            "ρ with the mean rating",
-            judge,
-            [scores[n] for n in rows],
-            ratings,
-            [mtrag.cluster(mtrag.records[n]) for n in rows],
-            spearman_of,
-        )
+    scores, documents = every_judge("MTRAG", records, ours), map(document_of, records)
+    return bootstrapped("MTRAG", "ρ with the mean rating", spearman_of, scores, ratings,
+                        documents)  # fmt: skip
 
 
-def published(name: str, records: Sequence[Record]) -> dict[str, list[Score]]:
+def every_judge(name: str, records: Sequence[Record], ours: Scores) -> Scores:
+    naive: Scores = {"share of words": [word_share(record) for record in records]}
+    return with_claims(ours | published(name, records) | naive)
+
+
+def with_claims(scores: Scores) -> Scores:
+    """Scores of the answers that make claims."""
+    return where([value is not None for value in scores[STRINGS]], scores)
+
+
+def where(mask: Sequence[bool], scores: Scores) -> Scores:
+    return {
+        judge: [value if shown else None for value, shown in zip(values, mask, strict=True)]
+        for judge, values in scores.items()
+    }
+
+
+def published(name: str, records: Sequence[Record]) -> Scores:
     """Scores that came with the set."""
     if name == "MTRAG":
         keys = ["ragas_faithfulness", "bert_kprecision", "rouge_l"]
@@ -217,43 +175,45 @@ def published(name: str, records: Sequence[Record]) -> dict[str, list[Score]]:
     return {}
 
 
-def evidence_figures(data: Path, judges: Judges) -> Iterator[list[str]]:
+def evidence_figures(judges: Judges) -> Iterator[list[str]]:
     """Of claims that people and the judge call supported: are the right sentences named?"""
-    records = records_of(data / "faithfulness_wice/claims.jsonl.gz")
+    records = records_of("WiCE")
     for judge, by in judges.items():
         named: dict[int, set[int]] = defaultdict(set)
         for start, tables in judged(records, by, SUPPORT_ASKS):
             for row, places in tables.of("support/claim").select("row", "evidence").iter_rows():
                 # a context without an id is named by its position, counted from 1
                 named[start + row].update(int(place) - 1 for place in places)
-        found: list[tuple[float, float]] = []
-        titles: list[str] = []
+        precisions: list[Score] = []
+        recalls: list[Score] = []
+        titles = []
         for number, record in enumerate(records):
-            sets = [set(one) for one in record["labels"]["supporting_sets"]]
+            sets = [set(places) for places in record["labels"]["supporting_sets"]]
             mine = named[number]
             if record["labels"]["faithful"] and sets and mine:
-                right = len(mine & set().union(*sets)) / len(mine)
-                found.append((right, max(len(mine & one) / len(one) for one in sets)))
+                precisions.append(len(mine & set().union(*sets)) / len(mine))
+                recalls.append(max(len(mine & places) / len(places) for places in sets))
                 titles.append(record["meta"]["title"])
-        for figure, place in (("evidence precision", 0), ("evidence recall, best set", 1)):
-            values = [one[place] for one in found]
-            yield bootstrapped("WiCE", figure, judge, values, values, titles, mean_of)
+        yield from bootstrapped("WiCE", "evidence precision", mean_of, {judge: precisions},
+                                titles, titles)  # fmt: skip
+        yield from bootstrapped("WiCE", "evidence recall, best set", mean_of, {judge: recalls},
+                                titles, titles)  # fmt: skip
 
 
 SUPPORT_ASKS = needed_asks([parse_metric("faithfulness")])
 
 
-def levels(sets: Sequence[LabelledSet]) -> Iterator[list[str]]:
-    for one in sets:
-        for judge, scores in one.ours.items():
+def levels(sets: Sets) -> Iterator[list[str]]:
+    for name, (records, ours) in sets.items():
+        for judge, scores in ours.items():
             rows = [n for n, value in enumerate(scores) if value is not None]
             values = np.array([scores[n] for n in rows], np.float64)
-            truth = np.array([one.label(one.records[n]) for n in rows], np.float64)
+            truth = np.array([is_faithful(records[n]) for n in rows], np.float64)
             cuts = np.arange(0.05, 1, 0.05)
             kappas = [kappa_of(values >= cut, truth) for cut in cuts]
             best = int(np.argmax(kappas))
             yield [
-                one.name,
+                name,
                 judge,
                 f"{truth.mean():.2f}",
                 f"{values.mean():.2f}",
@@ -345,24 +305,24 @@ _NAME = re.compile(r"\b[A-Z][a-z]{2,}(?: [A-Z][a-z]{2,})*\b")
 _OPPOSED = re.compile(rf"\b(?:{'|'.join(OPPOSITES)})\b")
 
 
-def alterations(sets: Sequence[LabelledSet], judges: Judges) -> Iterator[list[str]]:
+def alterations(sets: Sets, judges: Judges) -> Iterator[list[str]]:
     """All versions of an answer stand together, so that its contexts are encoded once."""
     versions: list[tuple[str, str, Record]] = []
-    for one in sets:
-        for record in one.records if one.name != "MTRAG" else []:
-            changed: dict[str, str | None] = {UNFAITHFUL: record["answer"]}
-            if one.label(record):
-                changed = {name: alter(record["answer"]) for name, alter in ALTERATIONS.items()}
-            for name, answer in changed.items():
-                if answer is not None:
-                    own = {"id": f"{record['id']} {name}", "answer": answer}
-                    versions.append((name, record["id"], record | own))
-    found = {
-        judge: list(verdicts([one[2] for one in versions], by)) for judge, by in judges.items()
+    for record in [*sets["BEGIN"][0], *sets["WiCE"][0]]:
+        changed: dict[str, str | None] = {UNFAITHFUL: record["answer"]}
+        if is_faithful(record):
+            changed = {name: alter(record["answer"]) for name, alter in ALTERATIONS.items()}
+        for name, answer in changed.items():
+            if answer is not None:
+                own = {"id": f"{record['id']} {name}", "answer": answer}
+                versions.append((name, record["id"], record | own))
+    verdicts_by = {
+        judge: list(verdicts([record for *_, record in versions], by))
+        for judge, by in judges.items()
     }
     for name in [*ALTERATIONS, UNFAITHFUL]:
-        for judge, said in found.items():
-            both = list(zip(versions, said, strict=True))
+        for judge, judged_versions in verdicts_by.items():
+            both = list(zip(versions, judged_versions, strict=True))
             before = {of: value for (change, of, _), (value, _) in both if change == AS_IT_WAS}
             mine = [
                 (before.get(of), value, verdict)
@@ -399,34 +359,28 @@ def verdicts(records: Sequence[Record], judge: LocalJudge) -> Iterator[tuple[Sco
 # Correctness ----------------------------------------------------------------------------------
 
 
-def correctness_figures(data: Path, judges: Judges) -> Iterator[list[str]]:
-    evouna = records_of(data / "answer_correctness_evouna/verdicts.jsonl.gz")
+def correctness_figures(judges: Judges) -> Iterator[list[str]]:
+    evouna = records_of("EVOUNA")
     for name, records in (
-        ("EVOUNA, NQ", [one for one in evouna if one["meta"]["source"] == "NQ"]),
-        ("EVOUNA, TQ", [one for one in evouna if one["meta"]["source"] == "TQ"]),
-        ("NQ301", records_of(data / "answer_correctness_nq301/verdicts.jsonl.gz")),
+        ("EVOUNA, NQ", [record for record in evouna if record["meta"]["source"] == "NQ"]),
+        ("EVOUNA, TQ", [record for record in evouna if record["meta"]["source"] == "TQ"]),
+        ("NQ301", records_of("NQ301")),
     ):
-        said: dict[str, list[bool | None]] = {
+        verdicts: Scores = {
             judge: [
                 outcome == "correct" for outcome in scored(records, by, "answer_outcome")["label"]
             ]
             for judge, by in judges.items()
         }
-        said["containment"] = [contained(one) for one in records]
+        verdicts["containment"] = [contained(record) for record in records]
         if name == "NQ301":
-            for judge in ("bem", "text-davinci-003", "gpt-4"):
-                said[f"{judge}, published"] = [one["meta"]["judges"][judge] for one in records]
-        for judge, verdict in said.items():
-            rows = [n for n, one in enumerate(verdict) if one is not None]
-            yield bootstrapped(
-                name,
-                "κ of correct",
-                judge,
-                [verdict[n] for n in rows],
-                [records[n]["labels"]["correct"] for n in rows],
-                [records[n]["question"] for n in rows],
-                kappa_of,
-            )
+            verdicts |= {
+                f"{judge}, published": [record["meta"]["judges"][judge] for record in records]
+                for judge in ("bem", "text-davinci-003", "gpt-4")
+            }
+        labels = [record["labels"]["correct"] for record in records]
+        questions = [record["question"] for record in records]
+        yield from bootstrapped(name, "κ of correct", kappa_of, verdicts, labels, questions)
 
 
 def contained(record: Record) -> bool:
@@ -443,27 +397,21 @@ def normalised(text: str) -> str:
 # Abstention and relevance ---------------------------------------------------------------------
 
 
-def abstention_figures(data: Path) -> Iterator[list[str]]:
+def abstention_figures() -> Iterator[list[str]]:
     """Patterns alone: the encoder has no say."""
     records = [
         one
-        for one in records_of(data / "abstention_mtrag_un/tasks.jsonl.gz")
+        for one in records_of("MTRAG-UN")
         if one["labels"]["expected_behaviour"] in ("answer", "abstain")
     ]
-    for judge, said in {
+    verdicts: Scores = {
         STRINGS: scored(records, LocalJudge(), "abstention")["value"].to_list(),
-        "8 phrases": [abstains_by_phrases(one["answer"], PHRASES_8) for one in records],
-        "12 phrases": [abstains_by_phrases(one["answer"], PHRASES_12) for one in records],
-    }.items():
-        yield bootstrapped(
-            "MTRAG-UN",
-            "F1 of abstaining",
-            judge,
-            said,
-            [one["labels"]["expected_behaviour"] == "abstain" for one in records],
-            [one["id"].split("<")[0] for one in records],
-            f1_of,
-        )
+        "8 phrases": [abstains_by_phrases(record["answer"], PHRASES_8) for record in records],
+        "12 phrases": [abstains_by_phrases(record["answer"], PHRASES_12) for record in records],
+    }
+    labels = [record["labels"]["expected_behaviour"] == "abstain" for record in records]
+    conversations = [record["id"].split("<")[0] for record in records]
+    return bootstrapped("MTRAG-UN", "F1 of abstaining", f1_of, verdicts, labels, conversations)
 
 
 def relevances(
@@ -477,23 +425,16 @@ def relevances(
         yield from (found[row] for row in range(min(BLOCK, len(records) - start)))
 
 
-def answerable_figures(data: Path, judges: Judges) -> Iterator[list[str]]:
-    records = records_of(data / "abstention_clapnq/questions.jsonl.gz")
-    said = {
-        judge: [one[1] for one in relevances(records, by, "probability")]
+def answerable_figures(judges: Judges) -> Iterator[list[str]]:
+    records = records_of("CLAPNQ")
+    scores: Scores = {
+        judge: [by_rank[1] for by_rank in relevances(records, by, "probability")]
         for judge, by in judges.items()
     }
-    said["share of question words"] = [question_word_share(one) for one in records]
-    for judge, values in said.items():
-        yield bootstrapped(
-            "CLAPNQ",
-            "AUROC of answerable",
-            judge,
-            values,
-            [one["labels"]["answerable"] for one in records],
-            [one["id"] for one in records],
-            auroc_of,
-        )
+    scores["share of question words"] = [question_word_share(record) for record in records]
+    labels = [record["labels"]["answerable"] for record in records]
+    ids = [record["id"] for record in records]
+    return bootstrapped("CLAPNQ", "AUROC of answerable", auroc_of, scores, labels, ids)
 
 
 def question_word_share(record: Record) -> float:
@@ -501,16 +442,14 @@ def question_word_share(record: Record) -> float:
     return sum(word in held for word in asked) / len(asked) if asked else 0.0
 
 
-def ranking_figures(data: Path, judges: Judges) -> Iterator[list[str]]:
+def ranking_figures(judges: Judges) -> Iterator[list[str]]:
     """nDCG@10 with linear gains over the sentences of WiCE's pages, the claim as the question."""
     grades: dict[str, dict[str, int]] = defaultdict(dict)
-    for line in (data / "retrieval_wice/qrels.txt").read_text(encoding="utf-8").splitlines():
+    for line in (DATA / "retrieval_wice/qrels.txt").read_text(encoding="utf-8").splitlines():
         query, _, document, grade = line.split()
         grades[query][document] = int(grade)
     records = [
-        one | {"question": one["answer"]}
-        for one in records_of(data / "faithfulness_wice/claims.jsonl.gz")
-        if one["id"] in grades
+        one | {"question": one["answer"]} for one in records_of("WiCE") if one["id"] in grades
     ]
     runs = {
         f"{judge}, by {column}": {
@@ -522,11 +461,13 @@ def ranking_figures(data: Path, judges: Judges) -> Iterator[list[str]]:
         for judge, by in judges.items()
         for column in ("probability", "grade")
     }
-    runs["BM25"] = run_of(data / "retrieval_wice/run_bm25.txt.gz")
+    runs["BM25"] = run_of(DATA / "retrieval_wice/run_bm25.txt.gz")
     queries = sorted(grades)
-    for judge, ranking in runs.items():
-        values = [ndcg(ranking[query], grades[query]) for query in queries]
-        yield bootstrapped("WiCE retrieval", "nDCG@10", judge, values, values, queries, mean_of)
+    values: Scores = {
+        judge: [ndcg(ranking[query], grades[query]) for query in queries]
+        for judge, ranking in runs.items()
+    }
+    return bootstrapped("WiCE retrieval", "nDCG@10", mean_of, values, queries, queries)
 
 
 def run_of(path: Path) -> dict[str, list[str]]:
@@ -548,52 +489,59 @@ def ndcg(ranking: Sequence[str], grades: Mapping[str, int], k: int = 10) -> floa
 # Figures and their intervals ------------------------------------------------------------------
 
 
-def auroc_of(said: Floats, truth: Floats) -> float:
+def auroc_of(said: Floats, truth: NDArray[Any]) -> float:
     return auroc(said, truth) or 0.0
 
 
-def kappa_of(said: NDArray[Any], truth: Floats) -> float:
+def kappa_of(said: NDArray[Any], truth: NDArray[Any]) -> float:
     observed = float((said == truth).mean())
     chance = float(said.mean() * truth.mean() + (1 - said.mean()) * (1 - truth.mean()))
     return (observed - chance) / (1 - chance)
 
 
-def f1_of(said: Floats, truth: Floats) -> float:
+def f1_of(said: Floats, truth: NDArray[Any]) -> float:
     return float(2 * (said * truth).sum() / (said.sum() + truth.sum()))
 
 
-def spearman_of(said: Floats, truth: Floats) -> float:
+def spearman_of(said: Floats, truth: NDArray[Any]) -> float:
     return float(spearmanr(said, truth)[0])
 
 
-def mean_of(values: Floats, _: Floats) -> float:
+def mean_of(values: Floats, _: object) -> float:
     return float(values.mean())
 
 
 def bootstrapped(
     data: str,
     figure: str,
-    judge: str,
-    said: Sequence[Score],
-    truths: Sequence[float],
-    clusters: Sequence[str],
     statistic: Statistic,
-) -> list[str]:
-    """The figure, and its interval by drawing whole clusters with replacement."""
-    values, truth = np.array(said, np.float64), np.array(truths, np.float64)
-    members: dict[str, list[int]] = defaultdict(list)
-    for place, cluster in enumerate(clusters):
-        members[cluster].append(place)
-    groups = [np.array(places) for places in members.values()]
-    rng = np.random.default_rng(20)
-    drawn = []
-    for _ in range(RESAMPLES):
-        rows = np.concatenate([groups[i] for i in rng.integers(len(groups), size=len(groups))])
-        drawn.append(statistic(values[rows], truth[rows]))
-    low, high = np.quantile(drawn, [0.025, 0.975])
-    value = statistic(values, truth)
-    return [data, figure, judge, f"{len(values):,}", f"{value:.3f}", f"{low:.3f}–{high:.3f}"]
+    scores: Mapping[str, Sequence[Score]],
+    truths: Iterable[Any],
+    clusters: Iterable[str],
+) -> Iterator[list[str]]:
+    """The figure of each judge over the rows that it scores.
+
+    Its interval is by drawing whole clusters with replacement.
+    """
+    truths, clusters = list(truths), list(clusters)
+    for judge, some in scores.items():
+        rows = [n for n, value in enumerate(some) if value is not None]
+        values = np.array([some[n] for n in rows], np.float64)
+        truth = np.array([truths[n] for n in rows])
+        members: dict[str, list[int]] = defaultdict(list)
+        for place, n in enumerate(rows):
+            members[clusters[n]].append(place)
+        groups = [np.array(cluster) for cluster in members.values()]
+        rng = np.random.default_rng(20)
+        drawn = []
+        for _ in range(RESAMPLES):
+            picked = rng.integers(len(groups), size=len(groups))
+            places = np.concatenate([groups[i] for i in picked])
+            drawn.append(statistic(values[places], truth[places]))
+        low, high = np.quantile(drawn, [0.025, 0.975])
+        value = statistic(values, truth)
+        yield [data, figure, judge, f"{len(values):,}", f"{value:.3f}", f"{low:.3f}–{high:.3f}"]
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -14,20 +14,31 @@ import json
 import os
 import pkgutil
 import random
-import re
 import resource
 import shutil
 import signal
 import sqlite3
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing, redirect_stderr, redirect_stdout, suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
+os.environ.setdefault("POLARS_MAX_THREADS", "2")
+
+import polars as pl
+from measure import memory
 from mutations import changed_bytes, changed_json
+from typer.testing import CliRunner
+
+import ragstone
+from ragstone.cli.app import app
+from ragstone.core.errors import RagstoneError
+from ragstone.data import cornwall
+from ragstone.run.folder.folder import Folder
+from ragstone.testing import ScriptedModel, asked, reply_to
 
 Random = random.Random
 Mutation = Callable[[Random, Path], object]
@@ -38,6 +49,9 @@ MOST_BYTES = 4 << 30
 """So that a fall does not take the machine with it."""
 EXPECTED = ("0", "1", "2", "3", "4")
 """What commands promise: yes, no, bad input, cannot tell, too much is missing."""
+METRICS = ["faithfulness", "context_precision", "token_f1"]
+EVENTS = "events.txt"
+"""The file beside the runs into which the processes that read one write what they do."""
 
 
 # What is changed
@@ -95,8 +109,6 @@ def other_json(draw: Random, run: Path) -> None:
 
 
 def other_table(draw: Random, run: Path) -> None:
-    import polars as pl
-
     file = _some_file(draw, run, ".parquet")
     table = pl.read_parquet(file)
     name = draw.choice(table.columns)
@@ -123,10 +135,10 @@ def other_table(draw: Random, run: Path) -> None:
         lambda: pl.concat([table] * 2_000),
     ]
     try:
-        found = draw.choice(changes)()
+        changed = draw.choice(changes)()
     except pl.exceptions.PolarsError:
-        found = table.clear()
-    found.write_parquet(file)
+        changed = table.clear()
+    changed.write_parquet(file)
 
 
 def other_journal(draw: Random, run: Path) -> None:
@@ -229,105 +241,68 @@ def commands(run: Path, seeds: Path) -> list[list[str]]:
 
 
 def read(draw: Random, run: Path, seeds: Path, which: str) -> None:
-    """Call some commands, and write a line about each to the file descriptor that is told."""
-    from typer.testing import CliRunner
-
-    from ragstone.cli.app import app
-
+    """Call some commands, and write down how each ends."""
     if which.endswith("model"):
-        _go_on(run, seeds)
-    if which.startswith("stopped"):
-        chosen = [["evaluate", str(seeds / "data.jsonl"), "--out", str(run), "--offline"]]
-        chosen = [] if which.endswith("model") else chosen
-    else:
+        tell(seeds, "begin evaluate (Python)")
+        try:
+            evaluate_by_model(seeds, run)
+            tell(seeds, "end 0")
+        except (RagstoneError, OSError):
+            tell(seeds, "end 2")
+        except BaseException as error:
+            tell(seeds, f"end {error!r}")
+    if not which.startswith("stopped"):
         chosen = draw.sample(commands(run, seeds), 3)
+    elif which.endswith("model"):
+        chosen = []
+    else:
+        chosen = [["evaluate", str(seeds / "data.jsonl"), "--out", str(run), "--offline"]]
     for words in chosen:
-        _tell(f"begin {' '.join(words[:2] if words[0] == 'plan' else words[:1])}")
+        tell(seeds, f"begin {' '.join(words[:2] if words[0] == 'plan' else words[:1])}")
         outcome = CliRunner().invoke(app, words)
         known = outcome.exception is None or isinstance(outcome.exception, SystemExit)
-        _tell(f"end {outcome.exit_code if known else repr(outcome.exception)}")
+        tell(seeds, f"end {outcome.exit_code if known else repr(outcome.exception)}")
 
 
-def _go_on(run: Path, seeds: Path) -> None:
-    """The same call as made the run of a model."""
-    import ragstone
-    from ragstone.core.errors import RagstoneError
-
-    _tell("begin evaluate (Python)")
-    try:
-        ragstone.evaluate(seeds / "few.jsonl", metrics=METRICS, judge=_model(), out=run,
-                          limits=ragstone.Limits(cached=False))  # fmt: skip
-        _tell("end 0")
-    except (RagstoneError, OSError):
-        _tell("end 2")
-    except BaseException as error:
-        _tell(f"end {error!r}")
-
-
-def _tell(line: str) -> None:
-    os.write(TOLD, (line.replace("\n", " ")[:600] + "\n").encode("utf-8", "replace"))
-
-
-TOLD = 2
-METRICS = ["faithfulness", "context_precision", "token_f1"]
+def tell(seeds: Path, line: str) -> None:
+    with (seeds / EVENTS).open("ab") as events:
+        events.write((line.replace("\n", " ")[:600] + "\n").encode("utf-8", "replace"))
 
 
 # The runs that are damaged
 
 
-def _model() -> Any:
-    """A model that fills in any schema; what of it counts as an answer does not matter here."""
-    from ragstone.models.chat import ChatRequest
-    from ragstone.testing import ScriptedModel
+def evaluate_by_model(seeds: Path, run: Path) -> None:
+    """Judged by a model whose verdicts are always the same, right or not."""
 
-    def reply(request: ChatRequest) -> Any:
-        return _filled(request.schema, request.schema.get("$defs", {}))
+    def reply(request: Any) -> Any:
+        verdict = {"reason": "So.", "verdict": "supported", "details": ["s1: The pier is 90 m."]}
+        return reply_to(request, dict.fromkeys(asked(request), verdict))
 
-    return ScriptedModel(reply, name="filler")
-
-
-def _filled(schema: Mapping[str, Any], known: Mapping[str, Any]) -> Any:
-    if "$ref" in schema:
-        return _filled(known[schema["$ref"].rpartition("/")[2]], known)
-    if "enum" in schema:
-        return schema["enum"][0]
-    if "const" in schema:
-        return schema["const"]
-    if "anyOf" in schema:
-        return _filled(schema["anyOf"][0], known)
-    kind = schema.get("type")
-    if kind == "object":
-        return {name: _filled(one, known) for name, one in schema.get("properties", {}).items()}
-    if kind == "array":
-        return [_filled(schema["items"], known)]
-    text = "The pier is 90 m long."
-    return {"string": text, "integer": 1, "number": 1.0, "boolean": True}[str(kind)]
+    limits = ragstone.Limits(cached=False)
+    ragstone.evaluate(seeds / "few.jsonl", metrics=METRICS, judge=ScriptedModel(reply), out=run,
+                      limits=limits)  # fmt: skip
 
 
 def make_runs(seeds: Path) -> None:
     """The four runs, and what commands want beside them."""
-    import ragstone
-    from ragstone.data import cornwall
-    from ragstone.run.folder.folder import Folder
-
-    rows = [json.loads(line) for line in cornwall().read_text("utf-8").splitlines()]
-    _lines(seeds / "data.jsonl", rows)
-    _lines(seeds / "few.jsonl", rows[:4])
-    people = [
+    lines = cornwall().read_text("utf-8").splitlines(keepends=True)
+    (seeds / "data.jsonl").write_text("".join(lines), "utf-8")
+    (seeds / "few.jsonl").write_text("".join(lines[:4]), "utf-8")
+    rows = [json.loads(line) for line in lines]
+    pl.DataFrame(
         {"id": row["id"], "annotator": name, "faithfulness": int(number % 3 > 0)}
         for number, row in enumerate(rows[:16])
         for name in ("ann", "ben")
-    ]
-    _lines(seeds / "labels.jsonl", people)
-    lines = ["question_id,system_a,system_b,preference,annotator"]
+    ).write_ndjson(seeds / "labels.jsonl")
     systems = list(dict.fromkeys(row["system"] for row in rows))
-    for number, question in enumerate(dict.fromkeys(row["question_id"] for row in rows)):
-        lines.append(f"{question},{systems[0]},{systems[1]},{'ab'[number % 2]},ann")
-    (seeds / "preferences.csv").write_text("\n".join(lines) + "\n", "utf-8")
-    limits = ragstone.Limits(cached=False)
-    model = {"metrics": METRICS, "judge": _model(), "limits": limits}
+    pl.DataFrame(
+        {"question_id": question, "system_a": systems[0], "system_b": systems[1],
+         "preference": "ab"[number % 2], "annotator": "ann"}
+        for number, question in enumerate(dict.fromkeys(row["question_id"] for row in rows))
+    ).write_csv(seeds / "preferences.csv")  # fmt: skip
     ragstone.evaluate(seeds / "data.jsonl", out=seeds / "local")
-    ragstone.evaluate(seeds / "few.jsonl", out=seeds / "model", **model)
+    evaluate_by_model(seeds, seeds / "model")
 
     class Stopped(BaseException):
         """As a kill would."""
@@ -336,46 +311,31 @@ def make_runs(seeds: Path) -> None:
         raise Stopped
 
     Folder.finish = stop  # type: ignore[assignment, method-assign]
-    for name, data, options in (("local", "data", {}), ("model", "few", model)):
-        try:
-            ragstone.evaluate(seeds / f"{data}.jsonl", out=seeds / f"stopped {name}", **options)
-        except Stopped:
-            continue
-        raise SystemExit("a run went on that was to be stopped")
+    with suppress(Stopped):
+        ragstone.evaluate(seeds / "data.jsonl", out=seeds / "stopped local")
+    with suppress(Stopped):
+        evaluate_by_model(seeds, seeds / "stopped model")
 
 
-KINDS = (("local", 5), ("model", 3), ("stopped local", 1), ("stopped model", 1))
+KINDS = {"local": 5, "model": 3, "stopped local": 1, "stopped model": 1}
 """The runs, and how often each is taken."""
-
-
-def _lines(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
 
 
 # One folder
 
 
-def read_in_child(seed: int, number: int, seeds: Path) -> tuple[str, list[str]]:
-    """What was done to the folder with this number, and what fell when it was read."""
-    told, tells = os.pipe()
+def apart(seeds: Path, work: Callable[[], object]) -> int:
+    """Do something in a process of its own, and return how it ended.
+
+    Its memory is not the reader's, and its threads do not stay.
+    """
     pid = os.fork()
-    if not pid:
-        _child(lambda: damage_and_read(seed, number, seeds), tells)
-    os.close(tells)
-    with os.fdopen(told, "rb") as pipe:
-        lines = pipe.read().decode("utf-8", "replace").splitlines()
-    _, status = os.waitpid(pid, 0)
-    return _judged(lines, status)
-
-
-def _child(work: Callable[[], object], tells: int) -> NoReturn:
-    """Do something in a process that was just forked, and end it."""
-    global TOLD
-    TOLD = tells
+    if pid:
+        return os.waitpid(pid, 0)[1]
     try:
         work()
     except BaseException as error:
-        _tell(f"end fuzzer {error!r}")
+        tell(seeds, f"end fuzzer {error!r}")
     os._exit(0)
 
 
@@ -389,32 +349,21 @@ def damage_and_read(seed: int, number: int, seeds: Path) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
     draw = Random(f"{seed} {number}")
-    which = draw.choices([name for name, _ in KINDS], [share for _, share in KINDS])[0]
+    which = draw.choices(list(KINDS), list(KINDS.values()))[0]
     how = draw.choices(list(MUTATIONS), [share for _, share in MUTATIONS.values()])[0]
     with tempfile.TemporaryDirectory(prefix="folder-", dir=seeds) as folder:
         run = Path(shutil.copytree(seeds / which, Path(folder) / "run"))
-        _tell(f"is {which}: {how}")
-        _apart(lambda: MUTATIONS[how][0](draw, run))
-        _apart(lambda: _tell(f"bytes {_unpacked(run)}"))
+        tell(seeds, f"is {which}: {how}")
+        apart(seeds, lambda: MUTATIONS[how][0](draw, run))
+        apart(seeds, lambda: tell(seeds, f"bytes {_unpacked(run)}"))
         with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
             read(draw, run, seeds, which)
     # What a process waited for is not counted here, as it is in rusage.
-    peak = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text("utf-8"))
-    _tell(f"peak {1024 * int(peak[1]) if peak else 0}")
-
-
-def _apart(work: Callable[[], object]) -> None:
-    """In a process of its own: its memory is not the reader's, its threads do not stay."""
-    pid = os.fork()
-    if not pid:
-        _child(work, TOLD)
-    os.waitpid(pid, 0)
+    tell(seeds, f"peak {memory('VmHWM')}")
 
 
 def _unpacked(run: Path) -> int:
     """Bytes of the folder; a hole holds nothing, a table what it is in memory."""
-    import polars as pl
-
     total = 0
     for file in _files(run):
         if file.is_symlink():
@@ -427,10 +376,11 @@ def _unpacked(run: Path) -> int:
     return total
 
 
-def _judged(lines: Sequence[str], status: int) -> tuple[str, list[str]]:
-    facts = {word: rest for word, _, rest in (line.partition(" ") for line in lines)}
-    fallen, last = [], ""
-    for word, _, rest in (line.partition(" ") for line in lines):
+def falls(lines: Sequence[str], status: int) -> list[str]:
+    """What fell in a folder, with what was done to it, by what was written and how it ended."""
+    events = [line.partition(" ")[::2] for line in lines]
+    facts, fallen, last = dict(events), list[str](), ""
+    for word, rest in events:
         if word == "begin":
             last = rest
         elif word == "end" and rest not in EXPECTED:
@@ -440,34 +390,36 @@ def _judged(lines: Sequence[str], status: int) -> tuple[str, list[str]]:
     allowed = FREE_BYTES + TIMES_UNPACKED * int(facts.get("bytes", 0))
     if (peak := int(facts.get("peak", 0))) > allowed:
         fallen.append(f"{last}: {peak >> 20} MB where {allowed >> 20} are allowed")
-    return facts.get("is", "not damaged"), fallen
+    return [f"{facts.get('is', 'not damaged')}: {words}" for words in fallen]
 
 
 def _import_all() -> None:
     """Once, here: the processes that are forked have it."""
-    import ragstone
-
     # Those of other people's frameworks, which no command imports, would count as memory.
-    apart = ("ragstone.models", "ragstone.cli.pytest_plugin", "ragstone.guard.integrations")
+    left_out = ("ragstone.models", "ragstone.cli.pytest_plugin", "ragstone.guard.integrations")
     for module in pkgutil.walk_packages(ragstone.__path__, "ragstone."):
-        if not module.name.startswith(apart) and not module.name.endswith("__main__"):
+        if not module.name.startswith(left_out) and not module.name.endswith("__main__"):
             import_module(module.name)
 
 
 def main() -> None:
     seed, *numbers = map(int, sys.argv[1:])
-    os.environ.setdefault("POLARS_MAX_THREADS", "2")
     fallen_folders = 0
     with tempfile.TemporaryDirectory(prefix="mutated-") as folder:
         seeds = Path(folder)
         os.environ["RAGSTONE_CACHE"] = str(seeds / "cache")
         _import_all()
-        _apart(lambda: make_runs(seeds))
+        apart(seeds, lambda: make_runs(seeds))
+        if (seeds / EVENTS).exists():
+            raise SystemExit((seeds / EVENTS).read_text("utf-8"))
         for number in numbers:
-            what, fallen = read_in_child(seed, number, seeds)
+            (seeds / EVENTS).write_bytes(b"")
+            status = apart(seeds, lambda number=number: damage_and_read(seed, number, seeds))  # type: ignore[misc]
+            lines = (seeds / EVENTS).read_text("utf-8", "replace").splitlines()
+            fallen = falls(lines, status)
             fallen_folders += bool(fallen)
             for words in fallen:
-                print(f"fell  {number}  {what}: {words}", flush=True)
+                print(f"fell  {number}  {words}", flush=True)
     print(f"{len(numbers):,} folders, {fallen_folders:,} fell")
     raise SystemExit(fallen_folders > 0)
 

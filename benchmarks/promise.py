@@ -1,6 +1,6 @@
 """How often a gate's promise is kept: simulated, and on answers that people labelled.
 
-    python benchmarks/promise.py [--draws 2000] [--splits 500] [--seed 1] [--data ../shared/data]
+    python benchmarks/promise.py [--draws 2000] [--halves 500]
 
 Simulated: unfaithful answers get scores, a threshold is calibrated for a promise at 90 %, and the
 true risk is taken from 400,000 other clusters of the same world. *Broken*: the share of draws whose
@@ -16,12 +16,13 @@ exact 90 % lower bound of the other half exceeds the promise. *Rate above*: its 
 which chance alone brings about although the method is right.
 """
 
-import argparse
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+from labelled import file_of
+from measure import run
 from numpy.typing import NDArray
 
 from ragstone.core.errors import PromiseRefused
@@ -35,7 +36,7 @@ Ints = NDArray[np.int64]
 
 CONFIDENCE = 0.9
 POPULATION = 400_000
-HIGH = 1.645
+SEED, HIGH = 1, 1.645
 
 
 @dataclass(frozen=True)
@@ -98,8 +99,7 @@ WORLDS = (
 )
 
 
-@dataclass(frozen=True)
-class Kept:
+class Kept(NamedTuple):
     """The shares of draws that broke a promise, and of those that were refused."""
 
     broken: float
@@ -108,9 +108,9 @@ class Kept:
     refused: float
 
 
-def kept(world: World, draws: int, seed: int) -> Kept:
+def kept(world: World, draws: int) -> Kept:
     """Calibrate on many draws of a world and compare with the truth."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED)
     scores, of = world.drawn(rng, POPULATION)
     answers, highest = np.sort(scores), np.sort(highest_of_clusters(scores, of))
     broken, of_answers, naive, refused = 0, 0, 0, 0
@@ -137,9 +137,9 @@ def risk(ascending: Floats, threshold: float | None) -> float:
     return 1 - float(np.searchsorted(ascending, threshold, side="left")) / len(ascending)
 
 
-def by_verdict(draws: int, seed: int, *, of_each: int, known: bool) -> tuple[float, float]:
+def by_verdict(draws: int, *, of_each: int, known: bool) -> tuple[float, float]:
     """Independent answers, so many labelled of each verdict: shares broken and refused."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED)
     faithful = rng.random(POPULATION) < 0.7
     scores = WORLDS[0].scored(1.6 * rng.normal(size=POPULATION) + np.where(faithful, 2, -1))
     verdicts = [np.flatnonzero((scores >= 0.5) == verdict) for verdict in (False, True)]
@@ -163,14 +163,12 @@ def by_verdict(draws: int, seed: int, *, of_each: int, known: bool) -> tuple[flo
     return broken / draws, refused / draws
 
 
-def begin(data: Path) -> ScoredLabels:
+def begin() -> ScoredLabels:
     """BEGIN's replies that make a claim, by the guard: the lowest P(supported) of their claims."""
-    file = data / "faithfulness_begin" / "pairs.jsonl.gz"
-    return labelled_scores(file, guard=Guard(deadline=60)).with_score()
+    return labelled_scores(file_of("BEGIN"), guard=Guard(deadline=60)).with_score()
 
 
-@dataclass(frozen=True)
-class Splits:
+class Splits(NamedTuple):
     """The shares of splits whose other half shows the promise broken, or has a rate above it."""
 
     shown_broken: float
@@ -179,9 +177,9 @@ class Splits:
     passed: float
 
 
-def splits(answers: ScoredLabels, bound: float, times: int, seed: int) -> Splits:
+def splits(answers: ScoredLabels, bound: float, times: int) -> Splits:
     """Calibrate on half of the clusters and look at the other half, many times."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED)
     broken, above, refused, passed = 0, 0, 0, list[float]()
     for _ in range(times):
         half = rng.permutation(int(answers.clusters.max()) + 1) % 2 == 0
@@ -205,34 +203,28 @@ def splits(answers: ScoredLabels, bound: float, times: int, seed: int) -> Splits
     return Splits(broken / times, above / times, refused / times, float(np.mean(passed or [0.0])))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--draws", type=int, default=2000)
-    parser.add_argument("--splits", type=int, default=500)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    arguments = parser.parse_args()
-    print(f"{arguments.draws:,} draws, a promise of .05 at {CONFIDENCE} unless said otherwise")
+def main(draws: int = 2000, halves: int = 500) -> None:
+    print(f"{draws:,} draws, a promise of .05 at {CONFIDENCE} unless said otherwise")
     print(f"{'':<50}{'broken':>8}{'of answers':>12}{'as independent':>16}{'refused':>9}")
     for world in WORLDS:
-        one = kept(world, arguments.draws, arguments.seed)
-        print(f"{world.name:<50}{one.broken:>8.3f}{one.of_answers:>12.3f}"
-              f"{one.as_independent:>16.3f}{one.refused:>9.3f}", flush=True)  # fmt: skip
+        broken, of_answers, naive, refused = kept(world, draws)
+        print(f"{world.name:<50}{broken:>8.3f}{of_answers:>12.3f}{naive:>16.3f}{refused:>9.3f}",
+              flush=True)  # fmt: skip
     for of_each, known in product((100, 200, 400), (False, True)):
-        of, off = by_verdict(arguments.draws, arguments.seed, of_each=of_each, known=known)
+        broken, refused = by_verdict(draws, of_each=of_each, known=known)
         name = f"{of_each} of each verdict, chances {'known' if known else 'not known'}"
-        print(f"{name:<50}{of:>8.3f}{'':>28}{off:>9.3f}", flush=True)
-    answers = begin(arguments.data)
+        print(f"{name:<50}{broken:>8.3f}{'':>28}{refused:>9.3f}", flush=True)
+    answers = begin()
     print(f"\nBEGIN: {len(answers.scores):,} replies, {(~answers.faithful).sum():,} unfaithful in "
-          f"{len(set(answers.clusters[~answers.faithful])):,} clusters; "
-          f"{arguments.splits} splits")  # fmt: skip
+          f"{len(set(answers.clusters[~answers.faithful])):,} clusters; {halves} splits"
+    )  # fmt: skip
     print(f"{'promise':<12}{'shown broken':>14}{'rate above':>12}{'refused':>9}"
           f"{'faithful passed':>17}")  # fmt: skip
     for bound in (0.02, 0.05, 0.1, 0.2):
-        half = splits(answers, bound, arguments.splits, arguments.seed)
-        print(f"{bound:<12}{half.shown_broken:>14.3f}{half.rate_above:>12.3f}{half.refused:>9.3f}"
-              f"{half.passed:>17.3f}", flush=True)  # fmt: skip
+        shown, above, refused, passed = splits(answers, bound, halves)
+        print(f"{bound:<12}{shown:>14.3f}{above:>12.3f}{refused:>9.3f}{passed:>17.3f}",
+              flush=True)  # fmt: skip
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

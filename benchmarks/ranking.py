@@ -1,19 +1,18 @@
 """Six ranking metrics with per-query values over many labelled lists, beside pytrec-eval.
 
-    python benchmarks/ranking.py [--queries 1000000] [--depth 10] [--alone]
+    python benchmarks/ranking.py [--queries 1000000] [--depth 10]
 
 Prints processor seconds and the memory above the input. The peer computes five
 of its measures on a tenth of the queries (it would need most of the machine's
 memory for all) and its times are multiplied by ten.
 """
 
-import argparse
 import gc
 import time
-from pathlib import Path
 
 import numpy as np
 import polars as pl
+from measure import forget_peak, memory, run
 
 from ragstone.judgements import VALUE, View, same_outcome
 from ragstone.metrics import parse_metric, score
@@ -28,9 +27,8 @@ class Labels:
 
     def __init__(self, frame: pl.DataFrame, examples: int) -> None:
         self.frame = frame
-        self.examples = pl.select(
-            contexts=pl.repeat("", examples), reference=pl.repeat("", examples)
-        )
+        texts = pl.repeat("", examples)
+        self.examples = pl.select(contexts=texts, reference=texts)
 
     def view(self, view: type[View], wanted: object) -> pl.DataFrame:  # noqa: ARG002
         return self.frame
@@ -77,52 +75,31 @@ def peer(frame: pl.DataFrame, queries: int, depth: int) -> tuple[float, float]:
     relevance = frame["weight"].to_list()
     documents = [f"d{rank}" for rank in range(depth)]
     scores = [float(depth - rank) for rank in range(depth)]
-    run = {str(query): dict(zip(documents, scores, strict=True)) for query in range(queries)}
+    ranked = {str(query): dict(zip(documents, scores, strict=True)) for query in range(queries)}
     qrels = {
-        str(query): dict(
-            zip(documents, relevance[query * depth : (query + 1) * depth], strict=True)
-        )
-        for query in range(queries)
+        query: dict(zip(documents, relevance[first : first + depth], strict=True))
+        for query, first in zip(ranked, range(0, len(relevance), depth), strict=True)
     }
     converted = time.process_time()
     measures = {"P.10", "recip_rank", "ndcg_cut.10", "success.10", "map_cut.10"}
-    pytrec_eval.RelevanceEvaluator(qrels, measures).evaluate(run)
+    pytrec_eval.RelevanceEvaluator(qrels, measures).evaluate(ranked)
     return converted - start, time.process_time() - converted
 
 
-def memory(field: str) -> float:
-    """A field of this process's status, in megabytes."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(field):
-            return int(line.split()[1]) / 1024
-    raise SystemExit(f"this system does not tell {field}")
-
-
-def forget_peak() -> float:
-    """Start the peak anew, and say where it starts."""
+def main(queries: int = 1_000_000, depth: int = 10) -> None:
+    frame = labels(queries, depth)
     gc.collect()
-    Path("/proc/self/clear_refs").write_text("5")
-    return memory("VmRSS")
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--queries", type=int, default=1_000_000)
-    parser.add_argument("--depth", type=int, default=10)
-    parser.add_argument("--alone", action="store_true", help="leave the peer out")
-    given = parser.parse_args()
-    frame = labels(given.queries, given.depth)
-    before = forget_peak()
-    seconds, mean = ours(frame, given.queries, given.depth)
-    above = memory("VmHWM") - before
+    forget_peak()
+    before = memory()
+    seconds, mean = ours(frame, queries, depth)
+    above = (memory("VmHWM") - before) / 2**20
     print(f"ragstone     {seconds:6.2f} s CPU  {above:6.0f} MB above the input  (NDCG {mean:.6f})")
-    if not given.alone:
-        tenth = given.queries // 10
-        convert, evaluate = peer(frame.head(tenth * given.depth), tenth, given.depth)
-        print(f"pytrec-eval  {evaluate * 10:6.2f} s CPU  and {convert * 10:.2f} s of conversion")
-        print(f"ratio        {(evaluate * 10) / seconds:6.2f} without conversion, "
-              f"{(evaluate + convert) * 10 / seconds:.2f} with it")  # fmt: skip
+    tenth = queries // 10
+    convert, evaluate = peer(frame.head(tenth * depth), tenth, depth)
+    print(f"pytrec-eval  {evaluate * 10:6.2f} s CPU  and {convert * 10:.2f} s of conversion")
+    print(f"ratio        {(evaluate * 10) / seconds:6.2f} without conversion, "
+          f"{(evaluate + convert) * 10 / seconds:.2f} with it")  # fmt: skip
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

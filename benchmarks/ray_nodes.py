@@ -19,18 +19,11 @@ HEARTBEAT = {"health_check_period_ms": 500, "health_check_failure_threshold": 3,
 
 
 class RayNodes:
-    """The cluster.
-
-    Args:
-        process: Runs it, and takes commands.
-
-    Attributes:
-        address: Of its head.
-    """
+    """The cluster at an address, run by a process that takes commands."""
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self._process = process
-        self.address = self._told()
+        self.address = self._reply()
 
     def add(self) -> None:
         """Add a node."""
@@ -44,13 +37,11 @@ class RayNodes:
         """Stop the raylet of the youngest node, without ending it."""
         self._say("silence")
 
-    def _say(self, command: str) -> str:
-        assert self._process.stdin is not None
-        self._process.stdin.write(f"{command}\n")
-        self._process.stdin.flush()
-        return self._told()
+    def _say(self, command: str) -> None:
+        print(command, file=self._process.stdin, flush=True)
+        self._reply()
 
-    def _told(self) -> str:
+    def _reply(self) -> str:
         assert self._process.stdout is not None
         for line in self._process.stdout:
             if line.startswith("told "):

@@ -18,14 +18,12 @@ there. Exit status 1 where one differs, is new or is gone that is not listed und
 that file, by its name, in which ``*`` stands for any text, with the reason: ``{"help *": "a word in
 the help"}``. ``--outputs`` keeps all that was compared as text, so that ``diff -ru BEFORE AFTER``
 shows how it differs. ``--open`` also reads the run folders, stores and gate files that older code
-left by ``--keep-stores``. ``--only`` takes patterns of names, and does what these steps need
-besides. The mock always listens on the same port (``--port``), for keys in the journal hold its
+left by ``--keep-stores``. ``--only`` takes a pattern of names, and may be repeated; it does what
+these steps need besides. The mock always listens on the same port, for keys in the journal hold its
 address.
 """
 
-import argparse
 import csv
-import gzip
 import hashlib
 import http.cookiejar
 import json
@@ -51,16 +49,20 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import polars as pl
-from against_mock import loaded, mock
+from labelled import DATA, file_of, records_of
+from measure import ROOT, defined_in, run
+from peers import mock
+from typer import Option
 
 import ragstone
+from ragstone.data import cornwall
 
 TABLE = Path(__file__).with_suffix(".json")
 STEPS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())
-SHARED = Path(__file__).parents[2] / "shared"
+PORT = 18_431
 STORES = ("runs", "other/mocked", "other/overruled", "other/batched", "watched", "gate.json",
           "cornwall.jsonl")  # fmt: skip
 DAY = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
@@ -197,11 +199,11 @@ class Product:
 
     def batched(self, run: str) -> str:
         """A run in batches, which are there when it is started again."""
-        provider = loaded(Path(__file__).parents[1] / "tests" / "batch_provider.py")
         words = ("evaluate", "cornwall.jsonl", "--limit", "12", "-m", "faithfulness", "--batch",
                  "-m", "context_precision", "--judge", "anthropic:m", "--out", run)  # fmt: skip
         texts = []
-        with provider.provider("anthropic") as there:
+        provider = defined_in(ROOT / "tests" / "batch_provider.py", "provider")
+        with provider("anthropic") as there:
             for there.ready in (False, True, True):
                 texts += [self.result(*words, ANTHROPIC_API_KEY="none", **there.environment)]
                 texts += [self.result("batches", run, "--as-known")]
@@ -246,7 +248,7 @@ class Product:
         """A monitor that is sent a day of traces, until all are judged."""
         words = ("monitor", "serve", "--store", store, "--port", "0", "--rules", "rules.toml")
         with self.served(*words) as (address, _):
-            body = json.dumps(day_of_traces(read_lines(self.folder / "cornwall.jsonl"))).encode()
+            body = json.dumps(day_of_traces(demo())).encode()
             request = urllib.request.Request(
                 f"{address}/v1/traces", body, {"Content-Type": "application/json"}
             )
@@ -431,29 +433,24 @@ def _unless_now(match: re.Match[str]) -> str:
     return "TIME" if NOW["since"] <= at <= time.time() + AHEAD else match[0]
 
 
-def read_lines(path: Path) -> list[dict[str, Any]]:
-    """The rows of JSON lines, which may be packed."""
-    data = path.read_bytes()
-    lines = (gzip.decompress(data) if path.suffix == ".gz" else data).splitlines()
-    return [json.loads(line) for line in lines]
+def demo() -> list[dict[str, Any]]:
+    return [json.loads(line) for line in cornwall().read_bytes().splitlines()]
 
 
-def prepare(folder: Path, data: Path) -> None:
+def prepare(folder: Path) -> None:
     """Put everything that is read into a folder."""
-    cornwall = next(Path(ragstone.__file__).parent.rglob("cornwall.jsonl"))
-    shutil.copy(cornwall, folder / "cornwall.jsonl")
-    shutil.copy(data / "rag_quality_mtrag" / "answers.jsonl.gz", folder / "mtrag.jsonl.gz")
+    shutil.copy(cornwall(), folder / "cornwall.jsonl")
+    shutil.copy(file_of("MTRAG"), folder / "mtrag.jsonl.gz")
     (folder / "trec").mkdir()
     for name in ("run.txt", "qrels.txt"):
-        shutil.copy(data / "retrieval_trec" / "rag24" / name, folder / "trec" / name)
-    evouna = read_lines(data / "answer_correctness_evouna" / "verdicts.jsonl.gz")
-    write_lines(folder / "evouna.jsonl", evouna[:5000])
-    begin = read_lines(data / "faithfulness_begin" / "pairs.jsonl.gz")
+        shutil.copy(DATA / "retrieval_trec" / "rag24" / name, folder / "trec" / name)
+    write_lines(folder / "evouna.jsonl", records_of("EVOUNA")[:5000])
+    begin = records_of("BEGIN")
     write_lines(folder / "begin.jsonl", begin[:400])
     write_lines(folder / "begin-later.jsonl", begin[400:700])
     for name, text in STEPS["files"].items():
         (folder / name).write_text(text)
-    labels = [(row["id"], row["labels"]) for row in read_lines(folder / "mtrag.jsonl.gz")]
+    labels = [(row["id"], row["labels"]) for row in records_of("MTRAG")]
     write_table(folder / "mtrag-labels.csv", ["id", "annotator", "faithfulness", "completeness"], (
         [id, person, grade, says["completeness"].get(person, "")]
         for id, says in labels for person, grade in says["faithfulness"].items()
@@ -465,7 +462,7 @@ def prepare(folder: Path, data: Path) -> None:
     asks = ["support_present", "unsupported_claim_present", "source_cited"]
     write_table(folder / "queue-labels.csv", ["id", "annotator", *asks], (
         [row["id"], "dan", *(yes_or_no(row["id"], "dan", label) for label in asks)]
-        for row in read_lines(cornwall)
+        for row in demo()
     ))  # fmt: skip
 
 
@@ -484,11 +481,15 @@ def fingerprint(text: str) -> str:
 
 def work(product: Product, table: Iterable[Step], outputs: Path | None) -> dict[str, str]:
     """Do the steps, two at a time where neither touches what the other makes; the fingerprints."""
+
+    def timed(step: Step) -> tuple[list[tuple[str, str]], float]:
+        began = time.perf_counter()
+        return product.do(step), time.perf_counter() - began
+
     prints: dict[str, str] = {}
     for group in apart(table):
         with ThreadPoolExecutor(2) as pool:
-            results = pool.map(lambda step: timed(product, step), group)
-            for step, (parts, seconds) in zip(group, results, strict=True):
+            for step, (parts, seconds) in zip(group, pool.map(timed, group), strict=True):
                 texts = {normal(name): normal(text, product.folder) for name, text in parts}
                 if outputs is not None:
                     keep_texts(outputs / step.name.replace(" ", "-"), texts)
@@ -507,11 +508,6 @@ def apart(table: Iterable[Step]) -> Iterator[list[Step]]:
             group = []
         group.append(step)
     yield group
-
-
-def timed(product: Product, step: Step) -> tuple[list[tuple[str, str]], float]:
-    began = time.perf_counter()
-    return product.do(step), time.perf_counter() - began
 
 
 def keep_texts(folder: Path, texts: Mapping[str, str]) -> None:
@@ -550,7 +546,7 @@ def differences(before: Mapping[str, str], after: Mapping[str, str],
     return bad
 
 
-def keep_stores(folder: Path, stores: Path) -> None:
+def copy_stores(folder: Path, stores: Path) -> None:
     """Copy what later code has to open."""
     for name in STORES:
         source, copy = folder / name, stores / name
@@ -561,34 +557,28 @@ def keep_stores(folder: Path, stores: Path) -> None:
             shutil.copy(source, copy)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--data", type=Path, default=SHARED / "data")
-    parser.add_argument("--bench", type=Path, default=SHARED / "bench", help="folder of the mock")
-    parser.add_argument("--port", type=int, default=18_431, help="of the mock")
-    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="steps, or patterns")
-    parser.add_argument("--outputs", type=Path, help="folder for what is compared, as text")
-    parser.add_argument("--keep", action="store_true", help="write same.json")
-    parser.add_argument("--keep-stores", type=Path, metavar="FOLDER")
-    parser.add_argument(
-        "--open", type=Path, metavar="FOLDER", help="of --keep-stores, of older code"
-    )
-    options = parser.parse_args()
+def main(
+    only: Annotated[list[str] | None, Option(help="steps, or patterns")] = None,
+    outputs: Annotated[Path | None, Option(help="folder for what is compared, as text")] = None,
+    keep: Annotated[bool, Option("--keep", help="write same.json")] = False,
+    keep_stores: Path | None = None,
+    opened: Annotated[Path | None, Option("--open", help="of --keep-stores, of older code")] = None,
+) -> None:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="same-")))
-        server = stack.enter_context(mock(options.bench, port=options.port))
-        prepare(folder, options.data)
-        if options.open:
-            shutil.copytree(options.open, folder / "opened")
-            NOW["since"] = (options.open / "gate.json").stat().st_mtime - 7200
-        product = Product(folder, server.url)
+        server = stack.enter_context(mock(port=PORT))
+        prepare(folder)
+        if opened:
+            shutil.copytree(opened, folder / "opened")
+            NOW["since"] = (opened / "gate.json").stat().st_mtime - 7200
+        product = Product(folder, server.base_url)
         print(f"{Path(ragstone.__file__).parent}", flush=True)
-        table = [*steps(STEPS["steps"]), *(steps(STEPS["opened"]) if options.open else ()),
+        table = [*steps(STEPS["steps"]), *(steps(STEPS["opened"]) if opened else ()),
                  *helps(product)]  # fmt: skip
-        prints = work(product, chosen(table, options.only), options.outputs)
-        if options.keep_stores:
-            keep_stores(folder, options.keep_stores)
-    sys.exit(compared(prints, keep=options.keep, partly=bool(options.only), opened=options.open))
+        prints = work(product, chosen(table, only or ()), outputs)
+        if keep_stores:
+            copy_stores(folder, keep_stores)
+    sys.exit(compared(prints, keep=keep, partly=bool(only), opened=opened))
 
 
 def compared(prints: dict[str, str], *, keep: bool, partly: bool, opened: Path | None) -> int:
@@ -614,4 +604,4 @@ def compared(prints: dict[str, str], *, keep: bool, partly: bool, opened: Path |
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

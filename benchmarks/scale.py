@@ -1,25 +1,22 @@
 """A run of a million rows in one process, and what an answer costs by each judge.
 
     python benchmarks/scale.py local [--rows 1000000]
-    python benchmarks/scale.py costs [--rows 2000] [--bench ../shared/bench]
+    python benchmarks/scale.py costs [--rows 2000]
 
 ``local``: rows with 10 contexts and labels, in a quarter, a half and all of the data. ``costs``:
 milliseconds of a processor for an answer with 10 contexts by each judge, and calls a second to a
 server of this machine.
 """
 
-import argparse
 import json
-import os
 import random
-import subprocess
-import sys
 import tempfile
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
-from against_mock import mock
+from measure import RAGSTONE, Used, run, used_by
+from peers import mock
 
 CONTEXTS = 10
 
@@ -29,8 +26,16 @@ SENTENCE = (
 )
 
 
-def write_rows(path: Path, rows: int) -> None:
-    """Rows of four systems, labelled at random from a fixed seed."""
+def main(part: Literal["local", "costs"], rows: int = 0) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        if part == "local":
+            local(Path(folder), rows or 1_000_000)
+        else:
+            costs(Path(folder), rows or 2_000)
+
+
+def write_rows(path: Path, rows: int, words: int = 14) -> None:
+    """Rows of four systems with contexts of so many words, labelled at random from a fixed seed."""
     draw = random.Random(0)
     with path.open("w", encoding="utf-8") as handle:
         for number in range(rows):
@@ -46,7 +51,7 @@ def write_rows(path: Path, rows: int) -> None:
                 "id": f"r{number}",
                 "system": f"system{number % 4}",
                 "question": f"{_sentence(draw, 8)} {number // 4}?",
-                "contexts": [_sentence(draw, 14) for _ in range(CONTEXTS)],
+                "contexts": [_sentence(draw, words) for _ in range(CONTEXTS)],
                 "answer": _sentence(draw, 12),
                 "labels": {
                     "contexts": labels,
@@ -78,29 +83,6 @@ def local(folder: Path, rows: int) -> None:
         print(f"{part:>10,} {wall:>8.1f} {cpu:>8.1f} {peak:>8.0f}", flush=True)
 
 
-def costs(folder: Path, rows: int, bench: Path) -> None:
-    def an_answer(*more: str, times: int = 1) -> tuple[float, float]:
-        """Seconds of processors and by the clock, without those for beginning and end."""
-        few, many = times * rows // 4, times * rows
-        wall, cpu, _ = (
-            (all_of_it - part) / (many - few)
-            for part, all_of_it in zip(
-                evaluation(folder, few, *more), evaluation(folder, many, *more), strict=True
-            )
-        )
-        return cpu, wall
-
-    print(f"{'judge':<28} {'ms of a processor an answer':>28}")
-    for name, (times, more) in JUDGES.items():
-        cpu, _ = an_answer(*more, times=times)
-        print(f"{name:<28} {1_000 * cpu:>28.2f}", flush=True)
-    with mock(bench) as server:
-        judge = ["--judge", f"{server.url}#mock", "-m", "abstention", "--no-cache"]
-        cpu, wall = an_answer(*judge, "--concurrency", "256")
-    calls = f"{1 / wall:,.0f} calls a second"
-    print(f"{'a model, one call an answer':<28} {1_000 * cpu:>28.2f}   {calls}")
-
-
 JUDGES: Mapping[str, tuple[int, Sequence[str]]] = {
     "labels": (20, ["--judge", "human"]),
     "local, by strings": (5, ["--judge", "local:strings"]),
@@ -109,36 +91,33 @@ JUDGES: Mapping[str, tuple[int, Sequence[str]]] = {
 """What is measured, and on how many times as many answers, for some take little."""
 
 
-def evaluation(folder: Path, rows: int, *more: str) -> tuple[float, float, float]:
-    """Seconds by the clock and of processors, and megabytes, of an evaluation of so many rows."""
+def costs(folder: Path, rows: int) -> None:
+    def an_answer(times: int, *more: str) -> tuple[float, float]:
+        """Seconds by the clock and of processors, without those for beginning and end."""
+        few, many = times * rows // 4, times * rows
+        part, whole = evaluation(folder, few, *more), evaluation(folder, many, *more)
+        return (whole.wall - part.wall) / (many - few), (whole.cpu - part.cpu) / (many - few)
+
+    print(f"{'judge':<28} {'ms of a processor an answer':>28}")
+    for name, (times, more) in JUDGES.items():
+        _, cpu = an_answer(times, *more)
+        print(f"{name:<28} {1_000 * cpu:>28.2f}", flush=True)
+    with mock() as server:
+        judge = ["--judge", f"{server.base_url}#mock", "-m", "abstention", "--no-cache"]
+        wall, cpu = an_answer(1, *judge, "--concurrency", "256")
+    calls = f"{1 / wall:,.0f} calls a second"
+    print(f"{'a model, one call an answer':<28} {1_000 * cpu:>28.2f}   {calls}")
+
+
+def evaluation(folder: Path, rows: int, *more: str) -> Used:
+    """What an evaluation of so many rows takes."""
     data = folder / f"rows{rows}.jsonl"
     if not data.is_file():
         write_rows(data, rows)
-    command = [sys.executable, "-m", "ragstone", "evaluate", str(data), "--json", *more]
     with tempfile.TemporaryDirectory() as out:
-        started = time.perf_counter()
-        child = subprocess.Popen(
-            [*command, "--out", f"{out}/run"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        _, status, used = os.wait4(child.pid, 0)
-        wall = time.perf_counter() - started
-    if status:
-        raise SystemExit(f"{' '.join(command)} ended with status {status}")
-    return wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("part", choices=["local", "costs"])
-    parser.add_argument("--rows", type=int)
-    parser.add_argument("--bench", type=Path, default=Path("../shared/bench"))
-    arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        if arguments.part == "local":
-            local(Path(folder), arguments.rows or 1_000_000)
-        else:
-            costs(Path(folder), arguments.rows or 2_000, arguments.bench)
+        words = ("evaluate", str(data), "--json", *more, "--out", f"{out}/run")
+        return used_by([*RAGSTONE, *words])
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

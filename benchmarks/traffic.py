@@ -8,15 +8,17 @@ of the demo data; one trace in twenty has an address or a phone number in it.
 import gzip
 import json
 import random
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
+from measure import demo_words
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, TracesData
 
-import ragstone
-from ragstone.data import Example, cornwall
+from ragstone.data import Example, cornwall, read
 
 HEADERS = {"content-type": "application/x-protobuf", "content-encoding": "gzip"}
+Attributes = Mapping[str, str | float]
 SPANS = 4
 BATCH = 100
 FIRST = 1_790_000_000 * 10**9
@@ -60,41 +62,28 @@ def trace_id(number: int) -> bytes:
 @cache
 def _template(seed: int, n: int) -> tuple[bytes, list[list[int]]]:
     """A request, and where in it the id of each trace stands."""
-    data = TracesData()
-    group = data.resource_spans.add()
-    for name, value in {"service.name": "shop", "service.version": "1.4.2"}.items():
-        group.resource.attributes.add(key=name).value.string_value = value
-    spans = group.scope_spans.add().spans
     draw = random.Random(seed)
     marks = [bytes(draw.randrange(256) for _ in range(16)) for _ in range(n)]
-    for mark in marks:
-        spans.extend(_trace(mark, draw))
-    body = data.SerializeToString()
-    return body, [list(_found(body, mark)) for mark in marks]
-
-
-def _found(body: bytes, mark: bytes) -> Iterator[int]:
-    at = body.find(mark)
-    while at >= 0:
-        yield at
-        at = body.find(mark, at + 16)
+    spans = (span for mark in marks for span in _trace(mark, draw))
+    body = request({"service.name": "shop", "service.version": "1.4.2"}, spans).SerializeToString()
+    return body, [[at.start() for at in re.finditer(re.escape(mark), body)] for mark in marks]
 
 
 def _trace(id: bytes, draw: random.Random) -> Iterator[Span]:
-    told = draw.choice(_answers())
+    example = draw.choice(_answers())
     aside = _ASIDE if draw.random() < 0.05 else ""
-    question, answer = f"{told.question}{aside}", told.answer or ""
-    passages = [" ".join(draw.choices(_words(), k=150)) for _ in range(5)]
+    question, answer = f"{example.question}{aside}", example.answer or ""
+    passages = [" ".join(draw.choices(demo_words(), k=150)) for _ in range(5)]
     messages = [
         {"role": "system", "content": "Answer by the passages.\n\n" + "\n\n".join(passages[:3])},
         {"role": "user", "content": question},
     ]
-    documents: dict[str, str | float] = {
+    documents: Attributes = {
         f"retrieval.documents.{n}.document.{name}": value
         for n, text in enumerate(passages)
         for name, value in (("id", f"d{n}"), ("content", text), ("score", 0.9 - n / 10))
     }
-    said: list[dict[str, str | float]] = [
+    steps: list[Attributes] = [
         {"openinference.span.kind": "CHAIN", "input.value": question, "output.value": answer,
          "session.id": f"s{draw.randrange(10_000)}"},
         {"openinference.span.kind": "RETRIEVER", "input.value": question, **documents},
@@ -105,33 +94,40 @@ def _trace(id: bytes, draw: random.Random) -> Iterator[Span]:
          "input.value": question},
     ]  # fmt: skip
     root = draw.randbytes(8)
-    for number, attributes in enumerate(said):
-        span = Span(
-            trace_id=id,
-            span_id=draw.randbytes(8) if number else root,
-            parent_span_id=root if number else b"",
-            name=str(attributes["openinference.span.kind"]).lower(),
-            start_time_unix_nano=FIRST + number * 10**7,
-            end_time_unix_nano=FIRST + 10**9,
-        )
-        for name, value in attributes.items():
-            known = span.attributes.add(key=name).value
-            if isinstance(value, str):
-                known.string_value = value
-            elif isinstance(value, float):
-                known.double_value = value
-            else:
-                known.int_value = int(value)
-        yield span
+    for number, attributes in enumerate(steps):
+        own, parent = (draw.randbytes(8), root) if number else (root, b"")
+        name = str(attributes["openinference.span.kind"]).lower()
+        yield span(id, own, parent, name, attributes, FIRST + number * 10**7)
+
+
+def request(resource: Mapping[str, str], spans: Iterable[Span]) -> TracesData:
+    """A request with the spans of an app."""
+    data = TracesData()
+    group = data.resource_spans.add()
+    for name, value in resource.items():
+        group.resource.attributes.add(key=name).value.string_value = value
+    group.scope_spans.add().spans.extend(spans)
+    return data
+
+
+def span(
+    trace: bytes, id: bytes, parent: bytes, name: str, attributes: Attributes, start: int = FIRST
+) -> Span:
+    """A span with attributes of any type."""
+    made = Span(
+        trace_id=trace,
+        span_id=id,
+        parent_span_id=parent,
+        name=name,
+        start_time_unix_nano=start,
+        end_time_unix_nano=FIRST + 10**9,
+    )
+    for key, value in attributes.items():
+        field = {str: "string_value", float: "double_value", int: "int_value"}[type(value)]
+        setattr(made.attributes.add(key=key).value, field, value)
+    return made
 
 
 @cache
 def _answers() -> list[Example]:
-    return list(ragstone.read(cornwall()))
-
-
-@cache
-def _words() -> list[str]:
-    """Words as often as they are in passages; drawn one by one they pack as text does."""
-    texts = [one.text or "" for told in _answers() for one in told.contexts or ()]
-    return " ".join(texts).split()
+    return list(read(cornwall()))

@@ -99,6 +99,27 @@ CARRIED = {
 """What lies in the package itself: its licence, why, and where."""
 
 
+HEAD = """\
+# What Ragstone rests on
+
+`python docs/dependencies.py` writes this page. These are the direct dependencies; what
+they need in turn, with versions and hashes, is in `requirements.lock`, and in the bill
+of materials beside each wheel (`make wheel`).
+
+## Always
+"""
+EXTRAS = """
+## In extras
+
+`pip install 'ragstone[ui]'` installs those of `ui`, and so on.
+"""
+DEVELOPERS = """
+## For those who change Ragstone
+
+`make test` and `make check` install them; no user gets them.
+"""
+
+
 def declared() -> dict[str, list[str]]:
     """The places in which each direct dependency is named: extras, and ``""`` for the base."""
     with (ROOT / "pyproject.toml").open("rb") as file:
@@ -118,42 +139,24 @@ def page() -> str:
     Raises:
         KeyError: A dependency has no licence and reason here.
     """
-    return "\n".join(_lines()) + "\n"
-
-
-def _lines() -> Iterator[str]:
     places = declared()
-    yield "# What Ragstone rests on"
-    yield ""
-    yield "`python docs/dependencies.py` writes this page. These are the direct dependencies; what"
-    yield "they need in turn, with versions and hashes, is in `requirements.lock`, and in the bill"
-    yield "of materials beside each wheel (`make wheel`)."
-    yield ""
-    yield "## Always"
-    yield ""
-    yield from _table({name: "" for name, where in places.items() if "" in where})
-    yield ""
-    yield "## In extras"
-    yield ""
-    yield "`pip install 'ragstone[ui]'` installs those of `ui`, and so on."
-    yield ""
     extras = {name: [one for one in where if one != "dev"] for name, where in places.items()}
-    yield from _table(
-        {name: ", ".join(where) for name, where in extras.items() if where and "" not in where}
-    )
-    yield ""
-    yield "## In the package itself"
-    yield ""
-    yield "| what | licence | why | where |"
-    yield "|---|---|---|---|"
-    for name, (licence, why, where) in CARRIED.items():
-        yield f"| {name} | {licence} | {why} | {where} |"
-    yield ""
-    yield "## For those who change Ragstone"
-    yield ""
-    yield "`make test` and `make check` install them; no user gets them."
-    yield ""
-    yield from _table({name: "" for name, where in places.items() if where == ["dev"]})
+    carried = [f"| {name} | {' | '.join(facts)} |" for name, facts in CARRIED.items()]
+    return "\n".join(
+        [
+            HEAD,
+            *_table({name: "" for name, where in places.items() if "" in where}),
+            EXTRAS,
+            *_table({name: ", ".join(where) for name, where in extras.items()
+                     if where and "" not in where}),
+            "\n## In the package itself\n",
+            "| what | licence | why | where |\n|---|---|---|---|",
+            *carried,
+            DEVELOPERS,
+            *_table({name: "" for name, where in places.items() if where == ["dev"]}),
+            "",
+        ]
+    )  # fmt: skip
 
 
 def _table(extras: dict[str, str]) -> Iterator[str]:

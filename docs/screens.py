@@ -12,7 +12,7 @@ Needs chromium. The pictures are written to docs/screens.
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import count
@@ -37,7 +37,7 @@ from ragstone.web.web_app import make_app
 
 OUT = Path(__file__).resolve().parent / "screens"
 WIDE, NARROW, HIGH = 1280, 390, 860
-PORT, LABELLING, MONITOR = 8433, 8434, 8435
+PORT = 8433
 
 
 def addresses(run: Run, name: str) -> dict[str, str]:
@@ -93,42 +93,53 @@ def shoot_labelling(browser: Browser, folder: Path, name: str) -> None:
         os.chdir(place)
         runs = Path("runs")
         queue = labelled(runs, name)
-        token = queue.invite("ann")
-        with serving(runs, LABELLING) as host:
+        path, divided = queue_path(queue.name), divided_items(queue)[0].item
+        with serving(runs) as host:
             page = browser.new_page(viewport={"width": WIDE, "height": HIGH})
-            shoot(page, f"http://{host}/a/{token}", OUT / "annotate.png")
+            shoot(page, f"{host}/a/{queue.invite('ann')}", "annotate")
             page.close()
             page = browser.new_page(viewport={"width": WIDE, "height": HIGH})
-            path = queue_path(queue.name)
-            shoot(page, f"http://{host}{path}/progress", OUT / "progress.png")
-            page.goto(f"http://{host}/a/{queue.invite('cem', 'adjudicator')}")
-            divided = divided_items(queue)[0].item
-            shoot(page, f"http://{host}{path}/adjudicate/{divided}", OUT / "adjudicate.png")
-            page.close()
+            shoot(page, f"{host}{path}/progress", "progress")
+            page.goto(f"{host}/a/{queue.invite('cem', 'adjudicator')}")
+            shoot(page, f"{host}{path}/adjudicate/{divided}", "adjudicate")
 
 
 @contextmanager
-def serving(folder: Path, port: int) -> Iterator[str]:
+def serving(folder: Path) -> Iterator[str]:
     """The app over a folder, while pictures are taken."""
-    host = f"127.0.0.1:{port}"
-    app = make_app(RunsFolder(folder), Access(frozenset({host})))
-    server = uvicorn.Server(uvicorn.Config(app, port=port, log_config=None, lifespan="off"))
+    app = make_app(RunsFolder(folder), Access(frozenset({f"127.0.0.1:{PORT}"})))
+    server = uvicorn.Server(uvicorn.Config(app, port=PORT, log_config=None, lifespan="off"))
     thread = Thread(target=server.run, daemon=True)
     thread.start()
-    yield host
+    yield f"http://127.0.0.1:{PORT}"
     server.should_exit = True
     thread.join()
 
 
-def shoot(page: Page, address: str, file: Path) -> None:
+def shoot(page: Page, address: str, name: str) -> None:
     """Open a page, wait until all of it is there, and take its picture."""
+    page.set_default_timeout(120_000)
     page.goto(address)
     page.wait_for_selector("#waits, #soon, [hx-trigger^='load delay']", state="detached")
     if "#" in address:
         part = page.locator(f"#{address.partition('#')[2]}")
         part.evaluate("one => scrollTo(0, one.offsetTop - 60)")
     page.wait_for_timeout(300)
-    page.screenshot(path=file)
+    page.screenshot(path=OUT / f"{name}.png")
+
+
+def shoot_all(browser: Browser, folder: Path, paths: Mapping[str, str], main: str) -> None:
+    """The screens at these paths; one of them also dark, and on a phone."""
+    with serving(folder) as host:
+        for look, wide in (("", WIDE), ("-dark", WIDE), ("-phone", NARROW)):
+            page = browser.new_page(
+                viewport={"width": wide, "height": HIGH},
+                color_scheme="dark" if look == "-dark" else "light",
+            )
+            for name, path in paths.items():
+                if not look or name == main:
+                    shoot(page, f"{host}{path}", f"{name}{look}")
+            page.close()
 
 
 def main() -> None:
@@ -138,42 +149,12 @@ def main() -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         if name == "monitor":
-            shoot_monitor(browser, folder)
+            shoot_all(browser, folder, {"monitor": "/monitor"}, "monitor")
         elif what != ["labelling"]:
-            shoot_run(browser, folder, name)
+            shoot_all(browser, folder, addresses(Run.open(folder / name), name), "run")
         else:
             shoot_labelling(browser, folder, name)
         browser.close()
-
-
-def shoot_monitor(browser: Browser, store: Path) -> None:
-    """The first screen of a monitor; also dark, and on a phone."""
-    with serving(store, MONITOR) as host:
-        for look, wide in (("", WIDE), ("-dark", WIDE), ("-phone", NARROW)):
-            page = browser.new_page(
-                viewport={"width": wide, "height": HIGH},
-                color_scheme="dark" if look == "-dark" else "light",
-            )
-            shoot(page, f"http://{host}/monitor", OUT / f"monitor{look}.png")
-            page.close()
-
-
-def shoot_run(browser: Browser, folder: Path, name: str) -> None:
-    """The screens of a run; the run itself also dark, and on a phone."""
-    with serving(folder, PORT) as host:
-        for look, wide, dark in (
-            ("", WIDE, False),
-            ("-dark", WIDE, True),
-            ("-phone", NARROW, False),
-        ):
-            page = browser.new_page(
-                viewport={"width": wide, "height": HIGH}, color_scheme="dark" if dark else "light"
-            )
-            page.set_default_timeout(120_000)
-            for what, path in addresses(Run.open(folder / name), name).items():
-                if not look or what == "run":
-                    shoot(page, f"http://{host}{path}", OUT / f"{what}{look}.png")
-            page.close()
 
 
 if __name__ == "__main__":

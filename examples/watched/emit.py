@@ -12,6 +12,7 @@ import base64
 import gzip
 import json
 import random
+import re
 import time
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from google.protobuf.json_format import MessageToDict
+from google.protobuf.json_format import MessageToJson
 from opentelemetry._logs import LogRecord
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.exporter.otlp.proto.http import Compression
@@ -34,7 +35,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, set_span_in_context
 
 CORNWALL = Path(__file__).parents[2] / "src" / "ragstone" / "data" / "cornwall.jsonl"
-SECOND = 1_000_000_000
+SECOND, DAY = 1_000_000_000, 86_400
+IDS = re.compile(r'("(?:traceId|spanId|parentSpanId)": )"([^"]*)"')
 BATCH = 100
 """Traces in one request."""
 
@@ -78,13 +80,12 @@ class Traffic:
     """Makes the spans of answers, and the log records that go with them.
 
     Args:
-        asked: What is asked, over and over.
         version: Of the app, which is in the resource of each span.
         content: Whether texts are in ``spans``, or in ``logs`` alone.
     """
 
-    def __init__(self, asked: Sequence[Asked], version: str, content: str) -> None:
-        self.asked, self.content = asked, content
+    def __init__(self, version: str, content: str) -> None:
+        self.content = content
         resource = Resource.create({"service.name": "penmarrow-chat", "service.version": version})
         self._spans, self._logs = InMemorySpanExporter(), InMemoryLogRecordExporter()  # type: ignore[no-untyped-call]
         tracers = TracerProvider(resource=resource, shutdown_on_exit=False)
@@ -184,27 +185,15 @@ class Exporters:
             raise RuntimeError("The monitor did not take the logs.")
 
     def _send_json(self, spans: Sequence[ReadableSpan]) -> None:
-        body = MessageToDict(encode_spans(spans), use_integers_for_enums=True)
-        _hex(body)
+        text = MessageToJson(encode_spans(spans), use_integers_for_enums=True, indent=None)
+        # OTLP's JSON has ids in hexadecimal digits, where protobuf's has base64.
+        text = IDS.sub(lambda id: f'{id[1]}"{base64.b64decode(id[2]).hex()}"', text)
         request = urllib.request.Request(
-            self._url, gzip.compress(json.dumps(body).encode()),
+            self._url, gzip.compress(text.encode()),
             {**self._headers, "content-type": "application/json", "content-encoding": "gzip"},
         )  # fmt: skip
         with urllib.request.urlopen(request, timeout=60) as answer:
             answer.read()
-
-
-def _hex(found: Any) -> None:
-    """Ids as OTLP's JSON has them: in hexadecimal digits, where protobuf's has base64."""
-    if isinstance(found, dict):
-        for name, value in found.items():
-            if name in ("traceId", "spanId", "parentSpanId"):
-                found[name] = base64.b64decode(value).hex()
-            else:
-                _hex(value)
-    elif isinstance(found, list):
-        for one in found:
-            _hex(one)
 
 
 def _message(role: str, text: str) -> dict[str, Any]:
@@ -244,13 +233,12 @@ def emit(
     n: int,
     ways: Sequence[Way] = (Way(),),
     token: str = "",
-    drop_at: float = 0.5,
     drop: float = 0.4,
-    hours: float = 24.0,
     until: float | None = None,
-    seed: int = 0,
 ) -> Iterator[int]:
-    """Send answers, 100 at a time; yields how many were sent so far.
+    """Send a day of answers, 100 at a time; yields how many were sent so far.
+
+    For the second half of them version v42 is deployed.
 
     Args:
         asked: What is asked, over and over.
@@ -258,16 +246,13 @@ def emit(
         n: How many answers.
         ways: How they are sent, in turn.
         token: Of the monitor, if it needs one.
-        drop_at: The share of answers after which version v42 is deployed.
         drop: The share of v42's answers that belong to other questions.
-        hours: How long the traffic lasted.
         until: When it ended, in seconds since the epoch; by default now.
-        seed: Of the draws.
     """
-    rng = random.Random(seed)
+    rng = random.Random(0)
     end = time.time() if until is None else until
     traffic = {
-        (version, content): Traffic(asked, version, content)
+        (version, content): Traffic(version, content)
         for version in ("v41", "v42")
         for content in ("spans", "logs")
     }
@@ -276,10 +261,10 @@ def emit(
         way = ways[number % len(ways)]
         for at in range(begin, min(begin + BATCH, n)):
             one = rng.choice(asked)
-            version = "v42" if at >= drop_at * n else "v41"
+            version = "v42" if at >= 0.5 * n else "v41"
             wrong = version == "v42" and rng.random() < drop
             answer = rng.choice(asked).answer if wrong else one.answer
-            when = end - 3600 * hours * (1 - at / n)
+            when = end - DAY * (1 - at / n)
             traffic[version, way.content].answer(one, answer, when, f"session-{at // 3}")
         made = [one.taken() for one in traffic.values()]
         spans = [span for found, _ in made for span in found]

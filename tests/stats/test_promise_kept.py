@@ -3,8 +3,6 @@
 A short part of benchmarks/promise.py, whose figures are in its README.
 """
 
-from pathlib import Path
-
 import pytest
 
 from tests.scripts import script
@@ -29,24 +27,23 @@ CHANCE = 0.035
     ids=lambda world: f"{world.clusters}-{world.bound}-{world.icc}-{world.step}",
 )
 def test_true_risk_is_within_the_promise_in_nine_of_ten_draws(world: object) -> None:
-    found = promise.kept(world, DRAWS, 1)
+    found = promise.kept(world, DRAWS)
     assert found.broken <= 0.1 + CHANCE
     assert found.of_answers <= 0.1 + CHANCE
     assert found.refused < 0.5
 
 
 def test_calibrated_as_independent_answers_of_one_question_break_promises() -> None:
-    found = promise.kept(promise.World("", 20, 0.2, icc=0.8, others=5), DRAWS, 1)
+    found = promise.kept(promise.World("", 20, 0.2, icc=0.8, others=5), DRAWS)
     assert found.as_independent > 0.1 + CHANCE
     assert found.of_answers <= found.broken <= 0.1
 
 
-def test_held_out_half_of_begin_shows_no_promise_broken_more_often_than_one_in_ten(
-    shared: Path,
-) -> None:
-    answers = promise.begin(shared / "data")
+@pytest.mark.usefixtures("shared")
+def test_held_out_half_of_begin_shows_no_promise_broken_more_often_than_one_in_ten() -> None:
+    answers = promise.begin()
     for bound in (0.05, 0.1):
-        half = promise.splits(answers, bound, 100, 1)
+        half = promise.splits(answers, bound, 100)
         assert half.shown_broken <= 0.1
         assert half.refused == 0
         assert half.passed > 0.4

@@ -1,9 +1,7 @@
 """The app of examples/watched is watched by a real monitor, in every way of sending."""
 
 import json
-import shutil
 import signal
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +11,7 @@ import pytest
 from examples.watched import emit
 from ragstone.monitor.store.store import MonitorStore, open_store
 from tests.availability import import_or_skip
+from tests.forked import Forked
 from tests.scripts import script
 
 import_or_skip("opentelemetry.exporter.otlp.proto.http")
@@ -23,20 +22,16 @@ OF_EACH_WAY = 5
 
 
 @pytest.fixture
-def monitor(tmp_path: Path) -> Iterator[tuple[str, MonitorStore, "subprocess.Popen[str]"]]:
-    rules = tmp_path / "rules.toml"
-    shutil.copy(WATCHED.EXAMPLE / "rules.toml", rules)
-    text = rules.read_text(encoding="utf-8")
+def monitor(tmp_path: Path) -> Iterator[tuple[str, MonitorStore, Forked]]:
+    rules, text = tmp_path / "rules.toml", WATCHED.RULES.read_text(encoding="utf-8")
     rules.write_text(text.replace("[judging]", '[judging]\nsettle = "1s"'), encoding="utf-8")
     emit.write_corpus(emit.asked_in(emit.CORNWALL), tmp_path / "corpus.jsonl")
-    process, url = WATCHED.served(tmp_path / "store", rules)
+    process, url = WATCHED.served(tmp_path)
     store = open_store(tmp_path / "store")
     yield url, store, process
     store.close()
     process.kill()
-    process.wait(PATIENCE)
-    assert process.stdout is not None
-    process.stdout.close()
+    process.communicate()
 
 
 def until(store: MonitorStore, **wanted: int) -> dict[str, int]:
@@ -51,7 +46,7 @@ def until(store: MonitorStore, **wanted: int) -> dict[str, int]:
 
 
 def test_nothing_is_lost_however_it_is_sent(
-    monitor: tuple[str, MonitorStore, "subprocess.Popen[str]"], monkeypatch: pytest.MonkeyPatch
+    monitor: tuple[str, MonitorStore, Forked], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url, store, process = monitor
     monkeypatch.setattr(emit, "BATCH", OF_EACH_WAY)
@@ -70,4 +65,5 @@ def test_nothing_is_lost_however_it_is_sent(
         assert session.startswith("session-")
         assert version in ("v41", "v42")
     process.send_signal(signal.SIGTERM)
-    assert process.wait(PATIENCE) == 0
+    process.communicate()
+    assert process.returncode == 0

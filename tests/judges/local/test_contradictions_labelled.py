@@ -6,8 +6,9 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tests.scripts import FOLDER, script
 
@@ -45,14 +46,16 @@ def test_no_text_of_the_labelled_sets_is_kept() -> None:
     assert all(re.fullmatch("[0-9a-f]{16}", row["claim"]) for row in contradictions.labelled())
 
 
-def test_four_in_five_that_are_called_contradicted_are(shared: Path) -> None:
-    found = counts(contradictions.labelled(), contradictions.called(shared / "data"))
+@pytest.mark.usefixtures("shared")
+def test_four_in_five_that_are_called_contradicted_are() -> None:
+    found = counts(contradictions.labelled(), contradictions.called())
     still = found[True, True] + found[False, True]
     assert found[True, True] >= PRECISION * still
     assert still >= 25
 
 
-def test_the_docs_show_the_figures_of_the_labels(shared: Path) -> None:
+@pytest.mark.usefixtures("shared")
+def test_the_docs_show_the_figures_of_the_labels() -> None:
     page = DOCS.read_text(encoding="utf-8")
-    for cells in contradictions.table(shared / "data"):
+    for cells in contradictions.table():
         assert f"| {' | '.join(cells)} |" in page
