@@ -175,28 +175,19 @@ def load(folder: Path, name: str) -> FolderEncoder:
     """
     model = ModelFolder.read(folder)
     graph = find(model.inside)
-    return FolderEncoder(name, model, _OnnxStates(graph, model), files(graph))
+    file = OnnxFile(graph, OUTPUTS, model.config.padding)
+    layers = model.config.layers if file.output in TOKEN_OUTPUTS else 0
 
-
-class _OnnxStates:
-    back_end = "ONNX"
-
-    def __init__(self, graph: Path, model: ModelFolder) -> None:
-        self._file = OnnxFile(graph, OUTPUTS, model.config.padding)
-        self.dimensions = self._file.dimensions
-        self.layers = model.config.layers if self._file.output in TOKEN_OUTPUTS else 0
-
-    def check(self, layer: int, name: str) -> None:
-        if layer != self.layers:
+    def compute(texts: Sequence[Ids], layer: int, take: Take) -> None:
+        if layer != layers:
             raise ModelError(
-                f"{name} is an ONNX file, which gives only its last layer, {self.layers}, not "
+                f"{name} is an ONNX file, which gives only its last layer, {layers}, not "
                 f"{layer}. Its weights give every layer: torch:FOLDER"
             )
 
-    def compute(self, texts: Sequence[Ids], layer: int, take: Take) -> None:  # noqa: ARG002
-        def compute(batch: NDArray[np.intp]) -> None:
+        def run(batch: NDArray[np.intp]) -> None:
             some = [texts[number] for number in batch]
-            states = self._file.run(some)
+            states = file.run(some)
             if states.ndim == 2:
                 states = states[:, None]
             take(
@@ -204,4 +195,14 @@ class _OnnxStates:
                 [text_states[: len(text)] for text_states, text in zip(states, some, strict=True)],
             )
 
-        side_by_side(compute, even_batches(token_counts(texts)))
+        side_by_side(run, even_batches(token_counts(texts)))
+
+    return FolderEncoder(
+        name,
+        model,
+        "ONNX",
+        dimensions=file.dimensions,
+        layers=layers,
+        compute=compute,
+        weights=files(graph),
+    )
