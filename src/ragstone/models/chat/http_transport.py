@@ -251,16 +251,6 @@ class Connections:
     def __init__(self) -> None:
         self._session: ClientSession | None = None
 
-    async def post(
-        self, url: str, headers: Mapping[str, str], body: bytes, proxy: str | None = None
-    ) -> tuple[int, Mapping[str, str], bytes]:
-        """Status, headers and body of the reply to a request.
-
-        Raises:
-            ChatFailure: The server was not reached, closed the connection early, or sent too much.
-        """
-        return await self.request("POST", url, headers, body, proxy)
-
     async def request(
         self,
         method: str,
@@ -269,7 +259,11 @@ class Connections:
         body: bytes | AsyncIterable[bytes] | None = None,
         proxy: str | None = None,
     ) -> tuple[int, Mapping[str, str], bytes]:
-        """Send a request by any method, as ``post``; a body may be sent piece by piece."""
+        """Status, headers and body of the reply to a request; a body may be sent piece by piece.
+
+        Raises:
+            ChatFailure: The server was not reached, closed the connection early, or sent too much.
+        """
         session = self._session or self._opened()
         with _faults():
             async with session.request(
