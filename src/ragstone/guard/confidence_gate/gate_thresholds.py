@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -275,11 +275,7 @@ def _threshold(
 
 
 def kept_at(scored: ScoredLabels, promise: Promise, bound: float, confidence: float) -> float:
-    """Find the lowest score at which answers may pass; to block, with the sign changed.
-
-    Raises:
-        PromiseRefused: The labels cannot carry the promise.
-    """
+    """Find the lowest score at which answers may pass; to block, with the sign changed."""
     threshold = _threshold(scored, promise, bound, confidence)
     if threshold.value is None:
         independent = _threshold(scored, promise, bound, confidence, clustered=False)
@@ -299,19 +295,12 @@ PLACES = 10_000
 """A promise is told in four decimals, rounded up, so that it can be asked for as it is told."""
 
 
-class PromiseWords(NamedTuple):
-    """The words of a promise: ``end`` is that of the scores where the answers should not be."""
-
-    of: str
-    goes: str
-    end: str
-    others: str
-
-
-WORDS: dict[str, PromiseWords] = {
-    "max_false_pass": PromiseWords("unfaithful", "pass", "highest", "faithful"),
-    "max_false_block": PromiseWords("faithful", "are blocked", "lowest", "unfaithful"),
+WORDS = {
+    "max_false_pass": ("unfaithful", "pass", "highest", "faithful"),
+    "max_false_block": ("faithful", "are blocked", "lowest", "unfaithful"),
 }
+"""The answers of a promise, what they do, the end of the scores where they should not be, and the
+other answers."""
 
 
 def _refused(
