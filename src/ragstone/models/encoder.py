@@ -311,16 +311,16 @@ class FolderEncoder:
         def take(batch: NDArray[np.intp], states: Sequence[Vectors]) -> None:
             embeddings = self._embeddings(states) if whole else None
             for row, number in enumerate(batch.tolist()):
-                text = tokenized[number]
+                ids, spans, cut = tokenized[number]
                 vectors[number] = TokenVectors(
-                    ids=text.ids,
-                    spans=text.spans,
+                    ids=ids,
+                    spans=spans,
                     vectors=states[row].copy(),  # the back end reuses its buffers
                     embedding=None if embeddings is None else embeddings[row],
-                    cut=text.cut,
+                    cut=cut,
                 )
 
-        self._compute([text.ids for text in tokenized], layer, take)
+        self._compute([ids for ids, *_ in tokenized], layer, take)
         return [vectors[number] for number in places.tolist()]
 
     def lengths(self, texts: Sequence[str]) -> NDArray[np.int32]:

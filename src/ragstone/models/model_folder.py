@@ -256,10 +256,6 @@ class ModelFolder:
 
         ``max_tokens`` is the first of these that is set: ``max_seq_length``, the tokenizer's
         ``model_max_length``, the number of positions; and never more than the last.
-
-        Raises:
-            ModelError: The folder does not exist or cannot be used; lists every fault.
-            MissingDependency: ``tokenizers`` is not installed.
         """
         files = _Files(path, "model")
         inside, pooling, normalize = _modules(files)

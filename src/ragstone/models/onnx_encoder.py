@@ -61,14 +61,7 @@ IDS, MASK, TYPES = "input_ids", "attention_mask", "token_type_ids"
 
 
 def find(folder: Path, task: str = "feature-extraction") -> Path:
-    """Find the ONNX file of a model.
-
-    Args:
-        folder: Holds the file, or a folder ``onnx`` with the file.
-
-    Raises:
-        ModelError: There is no such file.
-    """
+    """Find the ONNX file of a model, in its folder or in a folder ``onnx`` there."""
     paths = (folder / path for path in PLACES)
     graph = next((path for path in paths if path.is_file()), None)
     if graph is None:

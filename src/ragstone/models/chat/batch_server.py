@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from ragstone.models.embedding_api import Server, scrubbed
 
-from .http_transport import Connections, blaming, objects_in, refused
+from .http_transport import MOST_PIECES, Connections, blaming, objects_in, refused
 from .model import ChatFailure, ChatReply, ChatRequest
 from .wire_format import Body, encoded, no_reply, opened, word
 
@@ -172,7 +172,10 @@ class ChatBatches(ABC):
         """Return the JSON objects of a file of one a line; a line that is none is passed over."""
         rest = b""
         status, headers = 200, dict[str, str]()
-        async for status, of, piece in self._connections.pieces(url, self._headers, self._proxy):
+        pieces = self._connections.pieces(
+            "GET", url, self._headers, proxy=self._proxy, most=MOST_PIECES
+        )
+        async for status, of, piece in pieces:
             headers = dict(of)
             *whole, rest = (rest + piece).split(b"\n")
             if status != 200 or len(rest) > LONGEST_LINE:

@@ -34,6 +34,7 @@ from .wire_format import (
     text_or_call,
     texts_of,
     together,
+    usage_beside_cache,
     word,
 )
 
@@ -224,16 +225,9 @@ def _anthropic_block(text: str) -> Body:
 
 
 def _anthropic_usage(usage: Body) -> Usage:
-    """The token counts; input_tokens excludes tokens read from and written to the cache."""
-    fresh, cached = usage.get("input_tokens"), usage.get("cache_read_input_tokens")
-    written = usage.get("cache_creation_input_tokens")
-    return Usage(
-        prompt=None if fresh is None else together(fresh, cached, written),
-        completion=tokens(usage.get("output_tokens")),
-        cached=tokens(cached),
-        written=tokens(written),
-        reasoning=tokens(inside(usage, "output_tokens_details").get("thinking_tokens")),
-    )
+    names = ("output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+    thinking = inside(usage, "output_tokens_details").get("thinking_tokens")
+    return usage_beside_cache(usage.get("input_tokens"), *map(usage.get, names), thinking)
 
 
 def _anthropic_url(server: Server) -> str:
