@@ -125,7 +125,7 @@ class PushedStream(Release):
     ) -> None:
         super().__init__(judge, policy, on_unit)
         self._steps = self.steps()
-        self._out: list[Out] = []
+        self._waiting: list[Out] = []
         self._on(None)
 
     @property
@@ -159,12 +159,12 @@ class PushedStream(Release):
             step = self._steps.send(sent) if error is None else self._steps.throw(error)
             while step is not Signal.NEXT:
                 if isinstance(step, list):
-                    self._out += step
+                    self._waiting += step
                 step = self._steps.send(step() if callable(step) else None)
         return self._taken()
 
     def _taken(self) -> list[Out]:
-        out, self._out = self._out, []
+        out, self._waiting = self._waiting, []
         return out
 
 
