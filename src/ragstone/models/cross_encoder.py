@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.core.errors import MissingDependency, ModelError, ModelFailure
+from ragstone.core.errors import ModelError, ModelFailure, needing
 
 from .download import first_line, to_stderr
 from .encoder import Vectors, batches, distinct, side_by_side
@@ -191,10 +191,8 @@ def load(where: str, name: str, *, revision: str, offline: bool) -> Scorer:
 
     Code that comes with a model is not run. For a folder, no server is contacted.
     """
-    try:
+    with needing("The torch back end", "torch"):
         transformers, torch = import_module("transformers"), import_module("torch")
-    except ImportError as error:
-        raise MissingDependency("The torch back end", "torch") from error
     local = {"local_files_only": offline or Path(where).is_dir(), "revision": revision or None}
     try:
         with quiet():

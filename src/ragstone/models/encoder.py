@@ -18,7 +18,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.core.errors import MissingDependency, ModelError
+from ragstone.core.errors import ModelError, needing
 
 from .model_folder import SHORTEST, ModelFolder, Pooling
 
@@ -225,10 +225,8 @@ _LIMITS: list[Any] = []
 
 @cache
 def _pools() -> Any:
-    try:
+    with needing("The NumPy back end", "local"):
         from threadpoolctl import ThreadpoolController
-    except ImportError as error:
-        raise MissingDependency("The NumPy back end", "local") from error
     return ThreadpoolController()
 
 

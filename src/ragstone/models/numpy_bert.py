@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.core.errors import MissingDependency
+from ragstone.core.errors import needing
 
 from .encoder import (
     BATCH_TOKENS,
@@ -131,10 +131,8 @@ class Weights:
 
 def read_weights(file: Path, config: EncoderConfig) -> Weights:
     """Read the weights of a BERT in float32."""
-    try:
+    with needing("Reading weights", "local"):
         from safetensors import safe_open
-    except ImportError as error:
-        raise MissingDependency("Reading weights", "local") from error
 
     def tensor(name: str) -> Vectors:
         # Opened for each tensor, so that pages read earlier do not stay in memory.

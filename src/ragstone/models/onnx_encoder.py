@@ -13,7 +13,7 @@ from shlex import quote
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.core.errors import MissingDependency, ModelError, ModelFailure
+from ragstone.core.errors import ModelError, ModelFailure, needing
 
 from .encoder import FolderEncoder, Ids, Take, Vectors, side_by_side, token_counts
 from .model_folder import ModelFolder
@@ -89,10 +89,8 @@ class OnnxFile:
 
     def __init__(self, path: Path, axes_of: Mapping[str, int], padding: int = 0) -> None:
         """Open the file and run it on two short texts as a check."""
-        try:
+        with needing("The ONNX back end", "onnx"):
             onnxruntime = import_module("onnxruntime")
-        except ImportError as error:
-            raise MissingDependency("The ONNX back end", "onnx") from error
         options = onnxruntime.SessionOptions()
         # It can be run from any thread, a batch on each.
         options.intra_op_num_threads = options.inter_op_num_threads = 1

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.core.errors import MissingDependency, ModelError
+from ragstone.core.errors import ModelError, needing
 
 if TYPE_CHECKING:
     import tokenizers
@@ -87,11 +87,9 @@ class TextTokenizer:
     @classmethod
     def open(cls, path: Path, *, lower_case: bool = False) -> Self:
         """Read a ``tokenizer.json``."""
-        try:
+        with needing("Reading a tokenizer", "local"):
             import tokenizers
             from tokenizers import normalizers
-        except ImportError as error:
-            raise MissingDependency("Reading a tokenizer", "local") from error
         try:
             content = small_file(path)
         except OSError as error:

@@ -4,7 +4,7 @@ import asyncio
 import json
 from typing import Any
 
-from ragstone.core.errors import MissingDependency, ModelError
+from ragstone.core.errors import ModelError, needing
 from ragstone.core.python_runtime import in_daemon
 from ragstone.models.embedding_api import scrubbed
 
@@ -122,12 +122,10 @@ def read_reply(reply: Body) -> ChatReply:
 
 
 def _client(model: str) -> Any:
-    try:
+    with needing(f"bedrock:{model}", "bedrock"):
         from botocore.config import Config
         from botocore.exceptions import BotoCoreError
         from botocore.session import get_session
-    except ImportError as error:
-        raise MissingDependency(f"bedrock:{model}", "bedrock") from error
     config = Config(
         read_timeout=READ,
         connect_timeout=CONNECT,
