@@ -173,9 +173,15 @@ class Guard:
         """Take what a request brings, to be judged by these settings until the deadline."""
         deadline = Deadline(self.deadline - min(RESERVED * self.deadline, MOST_RESERVED))
         return Answered.of(
-            question, answer, contexts, scores, self.checks, deadline,
-            abstain_ok=self.abstain_ok, so_far=so_far,
-        )  # fmt: skip
+            question,
+            answer,
+            contexts,
+            scores,
+            self.checks,
+            deadline,
+            abstain_ok=self.abstain_ok,
+            so_far=so_far,
+        )
 
     def ground(self, answered: Answered) -> Grounded:
         """Judge the claims of an answer or of a part of one."""

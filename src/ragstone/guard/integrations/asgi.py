@@ -12,8 +12,8 @@ from ragstone.guard.claim_judges import Circuit
 from ragstone.guard.guard import Guard
 from ragstone.guard.stream.release import Policy
 
-from .chat_events import ChatEvents
-from .event_places import EventText
+from .chat_events import ChatEvents, EventPlaces
+from .event_places import EventText, Written
 from .event_replies import EventReply
 from .guarded_replies import JsonReplies, JudgedReply, header_value, release_of, stream_header
 from .request_guard import (
@@ -283,18 +283,15 @@ class GuardMiddleware:
             question = contexts = None
         extraction = Extraction(extract, *map(_path, (question, contexts, reply_contexts)))
         places = ChatCompletions() if answer is None else JsonPath.read(answer)
-        self._json = JsonReplies(self.guard, extraction, places, on_fail, body_key, most_bytes)
+        replies = JsonReplies(self.guard, extraction, places, on_fail, body_key, most_bytes)
         text = _path(event_text)
         release = release_of(self.guard, on_fail, policy, stop_early=stop_early)
-        self._events = partial(
-            EventReply, self.guard, extraction,
-            ChatEvents if answer is None else partial(EventText, text), release,
-            body_key or "ragstone_guard",
-        )  # fmt: skip
-        self._reply = partial(
-            GuardedReply, self._json, self._events, release.policy,
-            answer is None or text is not None,
-        )  # fmt: skip
+        event_places: Callable[[Written], EventPlaces]
+        event_places = ChatEvents if answer is None else partial(EventText, text)
+        key = body_key or "ragstone_guard"
+        events = partial(EventReply, self.guard, extraction, event_places, release, key)
+        reads_lines = answer is None or text is not None
+        self._reply = partial(GuardedReply, replies, events, release.policy, reads_lines)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
