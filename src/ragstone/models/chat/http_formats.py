@@ -227,7 +227,7 @@ def _anthropic_block(text: str) -> Body:
 def _anthropic_usage(usage: Body) -> Usage:
     names = ("output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
     thinking = inside(usage, "output_tokens_details").get("thinking_tokens")
-    return usage_beside_cache(usage.get("input_tokens"), *map(usage.get, names), thinking)
+    return usage_beside_cache(usage.get("input_tokens"), *map(usage.get, names), reasoning=thinking)
 
 
 def _anthropic_url(server: Server) -> str:
