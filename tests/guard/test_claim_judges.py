@@ -16,7 +16,7 @@ import ragstone
 from ragstone.core.errors import InputError
 from ragstone.guard import Guard, assess
 from ragstone.guard.answer_checks import ClaimVerdict
-from ragstone.guard.claim_judges import MOST_CHARACTERS, Circuit, EncoderJudge, TimedJudge
+from ragstone.guard.claim_judges import MOST_CHARACTERS, Circuit, encoder_judge, timed
 from ragstone.guard.guard_input import Answered
 from ragstone.judges.local.claims_and_evidence import LocatedClaim
 from ragstone.models.chat import ChatFailure, ChatRequest
@@ -182,7 +182,7 @@ class Stuck:
 def test_a_judge_that_hangs_holds_up_nobody_and_takes_only_so_many_threads() -> None:
     stuck = Stuck()
     guard = Guard(deadline=0.3)
-    object.__setattr__(guard, "_judge", TimedJudge(stuck, Circuit(failures=100), most=2))
+    object.__setattr__(guard, "_judge", timed(stuck, 2, Circuit(failures=100)))
     for _ in range(4):
         local(guard.assess(QUESTION, GOOD, [PIER]))
     assert stuck.asked == 2
@@ -212,8 +212,8 @@ def test_too_much_text_is_not_given_to_the_encoder() -> None:
     from ragstone.testing import ScriptedEncoder
 
     guard = Guard(deadline=60)
-    judge = EncoderJudge(ScriptedEncoder(longest=64), "local:scripted")
-    object.__setattr__(guard, "_judge", TimedJudge(judge, Circuit(failures=1), most=2))
+    judge = encoder_judge(ScriptedEncoder(longest=64), "local:scripted")
+    object.__setattr__(guard, "_judge", timed(judge, 2, Circuit(failures=1)))
     long = [PIER + " word" * (MOST_CHARACTERS // 5)]
     for _ in range(2):
         found = guard.assess(QUESTION, GOOD, long)

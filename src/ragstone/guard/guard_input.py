@@ -21,14 +21,15 @@ from ragstone.data.json_text import Problem
 from ragstone.data.pictures import without_picture
 from ragstone.data.thoughts import answer_and_thoughts
 from ragstone.judges import MARKERS
-from ragstone.judges.local.claim_support import SUPPORTED, Alignment, SupportVerdict, support
+from ragstone.judges.local.claim_support import SUPPORTED
 from ragstone.judges.local.claims_and_evidence import NO_CLAIMS, LocatedClaim, Passages, each_claim
 from ragstone.judges.local.response_type import response_type
 from ragstone.judges.local.sentences import sentences
 from ragstone.judges.markers import Marker, each_marker, places
 
+from .addresses import Place
 from .assessment import AnswerSpan
-from .new_facts import AnswerSoFar, KnownText, ReadAnswer
+from .new_facts import AnswerSoFar, KnownText
 from .visible_text import WrittenText, as_read, as_read_context, as_text
 
 FILE = "phrases.toml"
@@ -250,12 +251,6 @@ class ReadContexts:
             return reason("no_context_text")
         return None
 
-    def judge(
-        self, claim: str, question: str | None = None, alignment: Alignment | None = None
-    ) -> SupportVerdict:
-        """Judge by the local judge whether the contexts support one claim."""
-        return support(claim, self.passages, question, alignment)
-
 
 def read_contexts(raw: object, deadline: Deadline) -> ReadContexts:
     """Read contexts; those that cannot be read, or not in time, are told by ``fault``.
@@ -350,7 +345,9 @@ class Answered:
         thoughts: Whether it had thoughts in think tags.
         grounds: The contexts.
         so_far: What is known of the answer up to its end.
-        read: The answer as ``so_far`` read it.
+        plain, addresses, cut: The answer as ``so_far`` read it.
+        stated: For each sentence the claim, None if it makes none, if this is a part of an answer,
+            which does not tell whether the answer as a whole says anything; else None.
     """
 
     question: str
@@ -363,7 +360,10 @@ class Answered:
     deadline: Deadline
     abstain_ok: bool
     so_far: AnswerSoFar
-    read: ReadAnswer
+    plain: str
+    addresses: tuple[tuple[Place, str], ...]
+    cut: bool
+    stated: tuple[LocatedClaim | None, ...] | None = None
 
     @classmethod
     def of(
@@ -376,19 +376,20 @@ class Answered:
         deadline: Deadline,
         *,
         abstain_ok: bool,
+        so_far: AnswerSoFar | None = None,
     ) -> "Answered":
-        """Take what a request brings, whatever that is."""
+        """Take what a request brings, whatever that is; ``so_far`` comes before this part of it."""
         grounds = read_contexts(contexts, deadline)
         listed = _listed(scores)
         if listed is None and any(context.score is not None for context in grounds.contexts):
             listed = [context.score for context in grounds.contexts]
-        text, thoughts, so_far = as_text(answer), list[str](), AnswerSoFar()
+        text, thoughts, so_far = as_text(answer), list[str](), so_far or AnswerSoFar()
         if not checks.keep_thoughts:
             text, thoughts = answer_and_thoughts(text, blank=True)
         written = WrittenText(text)
         return cls(
             as_read(as_text(question)), written.plain, written, bool(thoughts), grounds, listed,
-            checks, deadline, abstain_ok, so_far, so_far.read(written.plain),
+            checks, deadline, abstain_ok, so_far, *so_far.read(written.plain),
         )  # fmt: skip
 
     @cached_property
@@ -404,7 +405,7 @@ class Answered:
     @property
     def silent(self) -> bool:
         """``True`` if it says that it does not know or will not tell."""
-        return self.response[0] in NO_CLAIMS
+        return self.stated is None and self.response[0] in NO_CLAIMS
 
     @cached_property
     def failure(self) -> bool:
@@ -412,6 +413,8 @@ class Answered:
 
         Each of its sentences must be one, as in `Sorry. Something went wrong. Please try again.`
         """
+        if self.stated is not None:
+            return False
         text = _MARKED.sub("", _plain(self.answer[: 2 * LONGEST_MESSAGE])).strip()
         is_short = bool(text) and len(self.answer) <= LONGEST_MESSAGE
         whole = text if is_short else self.answer.strip()
@@ -445,7 +448,7 @@ class Answered:
 
     def each_claim(self) -> Iterator[LocatedClaim | None]:
         """Yield for each of its sentences the claim, None if it makes none."""
-        return each_claim(self.answer)
+        return each_claim(self.answer) if self.stated is None else iter(self.stated)
 
     def span(self, start: int, end: int) -> AnswerSpan:
         """Return a part of the answer as it is written."""

@@ -6,13 +6,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import isfinite
+from threading import Semaphore
 from typing import Any
 
 from ragstone.core.errors import InputError
 from ragstone.core.messages import Displayable, reason, worded
 
 from .assessment import Assessment, Contained
-from .claim_judges import InTime
+from .claim_judges import in_time
 from .guard import Guard
 from .guard_input import ReadContexts
 from .visible_text import as_text
@@ -26,7 +27,7 @@ AsyncGenerate = Callable[[str], Awaitable[str]]
 AT_ONCE = 64
 """Answers that are waited for at the same time."""
 
-_generators = InTime(AT_ONCE)
+_free = Semaphore(AT_ONCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +125,7 @@ def improve(
                      retrieval_scores=retrieval_scores, run_id=run_id)  # fmt: skip
     while (asking := passes.next()) is not None:
         with Contained() as generating:
-            text: object = _generators.run(partial(generate, asking), timeout)
+            text: object = in_time(_free, partial(generate, asking), timeout)
         passes.tried(text if generating.error is None else generating.error)
     return passes.best()
 
@@ -148,7 +149,7 @@ async def aimprove(
                 else:
                     # Not in a thread of the loop, which would wait for one that hangs at its end.
                     work = partial(generate, asking)
-                    text = await asyncio.to_thread(_generators.run, work, timeout)
+                    text = await asyncio.to_thread(in_time, _free, work, timeout)
                     if inspect.isawaitable(text):
                         text = await text
         tried = text if generating.error is None else generating.error

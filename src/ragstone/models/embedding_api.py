@@ -12,7 +12,7 @@ import os
 import random
 import re
 import time
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from ragstone.core.errors import ModelError, ModelFailure
 
 from .encoder import TokenVectors, Vectors
-from .tokenizer import readable
+from .tokenizer import blocks, readable
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
@@ -332,9 +332,8 @@ class ApiEncoder:
 
             try:
                 async with asyncio.TaskGroup() as group:
-                    tasks = [
-                        group.create_task(one(batch)) for batch in _batches(texts, self._at_once)
-                    ]
+                    parts = blocks(texts, self._at_once, CHARACTERS)
+                    tasks = [group.create_task(one(batch)) for batch in parts]
             except ExceptionGroup as failures:
                 raise failures.exceptions[0] from None
         return np.concatenate([task.result() for task in tasks])
@@ -453,19 +452,6 @@ class ApiEncoder:
 
     def _shown(self, words: str) -> str:
         return one_line(scrubbed(words, self._server.key))
-
-
-def _batches(texts: Sequence[str], at_once: int) -> Iterator[list[str]]:
-    batch: list[str] = []
-    characters = 0
-    for text in texts:
-        if batch and (len(batch) == at_once or characters + len(text) > CHARACTERS):
-            yield batch
-            batch, characters = [], 0
-        batch.append(text)
-        characters += len(text)
-    if batch:
-        yield batch
 
 
 def _run(coroutine: Coroutine[Any, Any, T]) -> T:

@@ -18,7 +18,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.core.errors import MissingDependency, ModelError
+from ragstone.core.errors import ModelError, needing
 
 from .model_folder import SHORTEST, ModelFolder, Pooling
 
@@ -225,10 +225,8 @@ _LIMITS: list[Any] = []
 
 @cache
 def _pools() -> Any:
-    try:
+    with needing("The NumPy back end", "local"):
         from threadpoolctl import ThreadpoolController
-    except ImportError as error:
-        raise MissingDependency("The NumPy back end", "local") from error
     return ThreadpoolController()
 
 
@@ -243,24 +241,11 @@ The states are valid until it returns. It may be called from several threads.
 """
 
 
-class States(Protocol):
-    """A back end that computes the hidden states of tokens.
+Compute = Callable[[Sequence[Ids], int, Take], None]
+"""Computes the states of all texts at a layer and passes them to ``take``, batch by batch.
 
-    Attributes:
-        back_end: Its name for reports, such as ``NumPy``.
-        layers: The number of hidden layers; 0 if it returns one vector per text, passed on as if
-            the text had that one token.
-    """
-
-    back_end: str
-    dimensions: int
-    layers: int
-
-    def check(self, layer: int, name: str) -> None:
-        """Raise ``ModelError`` if this layer is not available."""
-
-    def compute(self, texts: Sequence[Ids], layer: int, take: Take) -> None:
-        """Compute the states of all texts and pass them to ``take``, batch by batch."""
+It raises ``ModelError`` if this layer is not available.
+"""
 
 
 class FolderEncoder:
@@ -270,20 +255,35 @@ class FolderEncoder:
     """
 
     def __init__(
-        self, name: str, model: ModelFolder, states: States, weights: Iterable[Path]
+        self,
+        name: str,
+        model: ModelFolder,
+        back_end: str,
+        *,
+        dimensions: int,
+        layers: int,
+        compute: Compute,
+        weights: Iterable[Path],
     ) -> None:
-        """``weights`` are the files that ``states`` computes from; they enter the fingerprint."""
+        """Open a model that a back end computes.
+
+        Args:
+            back_end: Its name for reports, such as ``NumPy``.
+            layers: The number of hidden layers; 0 if it returns one vector per text, passed on as
+                if the text had that one token.
+            weights: The files that it computes from; they enter the fingerprint.
+        """
         self.name = name
-        self.fingerprint = model.fingerprint(weights, states.back_end.lower(), "float32")
-        self.dimensions, self.layers = states.dimensions, states.layers
+        self.fingerprint = model.fingerprint(weights, back_end.lower(), "float32")
+        self.dimensions, self.layers = dimensions, layers
         self.max_tokens = model.max_tokens
-        self.longest = model.longest if states.layers else 0
+        self.longest = model.longest if layers else 0
         self.about = (
-            f"{name}: {self.dimensions} dimensions, {model.pooling} of up to {self.max_tokens} "
-            f"tokens, {states.back_end} float32"
+            f"{name}: {dimensions} dimensions, {model.pooling} of up to {self.max_tokens} tokens, "
+            f"{back_end} float32"
         )
         self._model = model
-        self._states = states
+        self._compute = compute
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         once, places = distinct(texts)
@@ -293,14 +293,13 @@ class FolderEncoder:
         def take(batch: NDArray[np.intp], states: Sequence[Vectors]) -> None:
             vectors[batch] = self._embeddings(states)
 
-        self._states.compute(ids, self.layers, take)
+        self._compute(ids, self.layers, take)
         return vectors[places]
 
     def tokens(
         self, texts: Sequence[str], *, layer: int | None = None, limit: int | None = None
     ) -> list[TokenVectors]:
         layer = token_layer(self, layer)
-        self._states.check(layer, self.name)
         limit = token_limit(self, limit)
         whole = layer == self.layers and limit == self.max_tokens
         once, places = distinct(texts)
@@ -310,16 +309,16 @@ class FolderEncoder:
         def take(batch: NDArray[np.intp], states: Sequence[Vectors]) -> None:
             embeddings = self._embeddings(states) if whole else None
             for row, number in enumerate(batch.tolist()):
-                text = tokenized[number]
+                ids, spans, cut = tokenized[number]
                 vectors[number] = TokenVectors(
-                    ids=text.ids,
-                    spans=text.spans,
+                    ids=ids,
+                    spans=spans,
                     vectors=states[row].copy(),  # the back end reuses its buffers
                     embedding=None if embeddings is None else embeddings[row],
-                    cut=text.cut,
+                    cut=cut,
                 )
 
-        self._states.compute([text.ids for text in tokenized], layer, take)
+        self._compute([ids for ids, *_ in tokenized], layer, take)
         return [vectors[number] for number in places.tolist()]
 
     def lengths(self, texts: Sequence[str]) -> NDArray[np.int32]:

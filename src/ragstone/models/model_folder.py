@@ -13,7 +13,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    RootModel,
+    TypeAdapter,
     ValidationError,
     WrapValidator,
 )
@@ -131,8 +131,9 @@ class _Module(_Form):
         return name.rpartition(".")[2] if package == PACKAGE else self.type
 
 
-class _Modules(RootModel[list[_Module]]):
-    root: Annotated[list[_Module], _expecting("a list of modules with type and path")]
+MODULES: TypeAdapter[list[_Module]] = TypeAdapter(
+    Annotated[list[_Module], _expecting("a list of modules with type and path")]
+)
 
 
 class _TransformerSettings(_Form):
@@ -151,11 +152,8 @@ class _TransformerSettings(_Form):
     ] = {"text": {}}
 
 
-class _Object(RootModel[dict[str, Any]]):
-    pass
-
-
-Form = TypeVar("Form", bound=BaseModel)
+OBJECT = TypeAdapter(dict[str, Any])
+Form = TypeVar("Form")
 Read = TypeVar("Read", bound=TextTokenizer)
 
 
@@ -173,9 +171,9 @@ class _Files:
     def has(self, file: str) -> bool:
         return (self.root / file).is_file()
 
-    def read(self, file: str, form: type[Form]) -> Form | None:
+    def read(self, file: str, form: TypeAdapter[Form]) -> Form | None:
         try:
-            return form.model_validate_json(small_file(self.root / file))
+            return form.validate_json(small_file(self.root / file))
         except OSError as error:
             self.fault(file, "", "a JSON file", (error.strerror or "an error").lower())
         except ValidationError as error:
@@ -195,8 +193,7 @@ class _Files:
             self.fault(file, field, expected, "none" if kind == "missing" else repr(value))
 
     def object(self, file: str) -> Mapping[str, Any]:
-        content = self.read(file, _Object) if self.has(file) else None
-        return {} if content is None else content.root
+        return (self.read(file, OBJECT) if self.has(file) else None) or {}
 
     def tokenizer(
         self, file: str, config: Config | None, open_: Callable[[Path], Read]
@@ -259,14 +256,10 @@ class ModelFolder:
 
         ``max_tokens`` is the first of these that is set: ``max_seq_length``, the tokenizer's
         ``model_max_length``, the number of positions; and never more than the last.
-
-        Raises:
-            ModelError: The folder does not exist or cannot be used; lists every fault.
-            MissingDependency: ``tokenizers`` is not installed.
         """
         files = _Files(path, "model")
         inside, pooling, normalize = _modules(files)
-        config = files.read(f"{inside}config.json", EncoderConfig)
+        config = files.read(f"{inside}config.json", TypeAdapter(EncoderConfig))
         settings = _transformer_settings(files, inside)
         _check_prompt(files)
         longest = files.positions(f"{inside}config.json", config)
@@ -329,13 +322,11 @@ class CrossEncoderFolder:
         of positions, and never more than the number of positions.
         """
         files = _Files(path, "cross-encoder")
-        config = files.read("config.json", PairConfig)
+        config = files.read("config.json", TypeAdapter(PairConfig))
         settings = files.object("tokenizer_config.json")
-        modules = files.read("modules.json", _Modules) if files.has("modules.json") else None
-        if modules is not None and [(it.name, it.path) for it in modules.root] != [
-            ("Transformer", "")
-        ]:
-            got = ", ".join(module.name for module in modules.root) or "nothing"
+        modules = files.read("modules.json", MODULES) if files.has("modules.json") else None
+        if modules is not None and [(it.name, it.path) for it in modules] != [("Transformer", "")]:
+            got = ", ".join(module.name for module in modules) or "nothing"
             files.fault("modules.json", "type", "one Transformer in this folder", got)
         tokenizer = files.tokenizer("tokenizer.json", config, PairTokenizer.open)
         names = (config.id2label if config else None) or {}
@@ -401,11 +392,11 @@ def _refused_pairs(path: Path, faults: Sequence[Fault]) -> ModelError:
 def _modules(files: _Files) -> tuple[str, Pooling | None, bool]:
     if not files.has("modules.json"):
         return "", "mean", False
-    modules = files.read("modules.json", _Modules)
+    modules = files.read("modules.json", MODULES)
     if modules is None:
         return "", None, False
-    paths = {module.name: module.path for module in modules.root}
-    names = [module.name for module in modules.root]
+    paths = {module.name: module.path for module in modules}
+    names = [module.name for module in modules]
     if names not in (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"]):
         expected = "Transformer, Pooling and optionally Normalize"
         files.fault("modules.json", "type", expected, ", ".join(names) or "nothing")
@@ -421,15 +412,15 @@ def _modules(files: _Files) -> tuple[str, Pooling | None, bool]:
 
 def _pooling(files: _Files, folder: str) -> Pooling | None:
     at = f"{folder}/config.json"
-    content = files.read(at, _Object)
+    content = files.read(at, OBJECT)
     if content is None:
         return None
-    if not content.root:
+    if not content:
         files.fault(at, "", "an object with entries", "an empty object")
         return None
-    modes = content.root.get("pooling_mode")
+    modes = content.get("pooling_mode")
     if modes is None:
-        modes = [mode for key, mode in OLD_POOLINGS.items() if content.root.get(key)] or ["mean"]
+        modes = [mode for key, mode in OLD_POOLINGS.items() if content.get(key)] or ["mean"]
     modes = [modes] if isinstance(modes, str) else modes
     for known in POOLINGS:
         if modes == [known]:
@@ -441,7 +432,7 @@ def _pooling(files: _Files, folder: str) -> Pooling | None:
 
 def _transformer_settings(files: _Files, inside: str) -> _TransformerSettings:
     at = next((inside + name for name in TRANSFORMER_SETTINGS if files.has(inside + name)), None)
-    settings = files.read(at, _TransformerSettings) if at else None
+    settings = files.read(at, TypeAdapter(_TransformerSettings)) if at else None
     for key, value in sorted((settings.model_extra or {}).items()) if settings else ():
         if value and key not in WITHOUT_EFFECT:
             files.fault(str(at), key, "no such setting", repr(value))

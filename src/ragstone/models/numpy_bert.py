@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.core.errors import MissingDependency
+from ragstone.core.errors import needing
 
 from .encoder import (
     BATCH_TOKENS,
@@ -131,10 +131,8 @@ class Weights:
 
 def read_weights(file: Path, config: EncoderConfig) -> Weights:
     """Read the weights of a BERT in float32."""
-    try:
+    with needing("Reading weights", "local"):
         from safetensors import safe_open
-    except ImportError as error:
-        raise MissingDependency("Reading weights", "local") from error
 
     def tensor(name: str) -> Vectors:
         # Opened for each tensor, so that pages read earlier do not stay in memory.
@@ -297,21 +295,10 @@ def load(folder: Path, name: str) -> FolderEncoder:
     """
     model = ModelFolder.read(folder)
     file = model.inside / FILE
-    return FolderEncoder(name, model, _NumpyStates(read_weights(file, model.config)), [file])
+    weights = read_weights(file, model.config)
 
-
-class _NumpyStates:
-    back_end = "NumPy"
-
-    def __init__(self, weights: Weights) -> None:
-        self.dimensions = weights.hidden
-        self.layers = len(weights.layers)
-        self._weights = weights
-
-    def check(self, layer: int, name: str) -> None:
-        check_layer(layer, self.layers, name)
-
-    def compute(self, texts: Sequence[Ids], layer: int, take: Take) -> None:
+    def compute(texts: Sequence[Ids], layer: int, take: Take) -> None:
+        check_layer(layer, len(weights.layers), name)
         lengths = token_counts(texts)
         waiting = list(batches(lengths))
         room = max(BATCH_TOKENS, lengths.max(initial=0))
@@ -320,9 +307,9 @@ class _NumpyStates:
         def run(batch: NDArray[np.intp]) -> None:
             # Batches run in several threads, so each thread gets buffers of its own.
             if not hasattr(buffers, "space"):
-                buffers.space = Workspace(self._weights, room)
+                buffers.space = Workspace(weights, room)
             batch_texts = [texts[number] for number in batch]
-            states = hidden_states(self._weights, batch_texts, layer, buffers.space)
+            states = hidden_states(weights, batch_texts, layer, buffers.space)
             take(batch, np.split(states, np.cumsum(lengths[batch])[:-1]))
 
         if len(waiting) < FEWEST_BATCHES:
@@ -331,3 +318,13 @@ class _NumpyStates:
             return
         with one_blas_thread():
             side_by_side(run, waiting)
+
+    return FolderEncoder(
+        name,
+        model,
+        "NumPy",
+        dimensions=weights.hidden,
+        layers=len(weights.layers),
+        compute=compute,
+        weights=[file],
+    )

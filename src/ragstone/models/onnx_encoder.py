@@ -13,7 +13,7 @@ from shlex import quote
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.core.errors import MissingDependency, ModelError, ModelFailure
+from ragstone.core.errors import ModelError, ModelFailure, needing
 
 from .encoder import FolderEncoder, Ids, Take, Vectors, side_by_side, token_counts
 from .model_folder import ModelFolder
@@ -61,14 +61,7 @@ IDS, MASK, TYPES = "input_ids", "attention_mask", "token_type_ids"
 
 
 def find(folder: Path, task: str = "feature-extraction") -> Path:
-    """Find the ONNX file of a model.
-
-    Args:
-        folder: Holds the file, or a folder ``onnx`` with the file.
-
-    Raises:
-        ModelError: There is no such file.
-    """
+    """Find the ONNX file of a model, in its folder or in a folder ``onnx`` there."""
     paths = (folder / path for path in PLACES)
     graph = next((path for path in paths if path.is_file()), None)
     if graph is None:
@@ -96,10 +89,8 @@ class OnnxFile:
 
     def __init__(self, path: Path, axes_of: Mapping[str, int], padding: int = 0) -> None:
         """Open the file and run it on two short texts as a check."""
-        try:
+        with needing("The ONNX back end", "onnx"):
             onnxruntime = import_module("onnxruntime")
-        except ImportError as error:
-            raise MissingDependency("The ONNX back end", "onnx") from error
         options = onnxruntime.SessionOptions()
         # It can be run from any thread, a batch on each.
         options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -175,28 +166,19 @@ def load(folder: Path, name: str) -> FolderEncoder:
     """
     model = ModelFolder.read(folder)
     graph = find(model.inside)
-    return FolderEncoder(name, model, _OnnxStates(graph, model), files(graph))
+    file = OnnxFile(graph, OUTPUTS, model.config.padding)
+    layers = model.config.layers if file.output in TOKEN_OUTPUTS else 0
 
-
-class _OnnxStates:
-    back_end = "ONNX"
-
-    def __init__(self, graph: Path, model: ModelFolder) -> None:
-        self._file = OnnxFile(graph, OUTPUTS, model.config.padding)
-        self.dimensions = self._file.dimensions
-        self.layers = model.config.layers if self._file.output in TOKEN_OUTPUTS else 0
-
-    def check(self, layer: int, name: str) -> None:
-        if layer != self.layers:
+    def compute(texts: Sequence[Ids], layer: int, take: Take) -> None:
+        if layer != layers:
             raise ModelError(
-                f"{name} is an ONNX file, which gives only its last layer, {self.layers}, not "
+                f"{name} is an ONNX file, which gives only its last layer, {layers}, not "
                 f"{layer}. Its weights give every layer: torch:FOLDER"
             )
 
-    def compute(self, texts: Sequence[Ids], layer: int, take: Take) -> None:  # noqa: ARG002
-        def compute(batch: NDArray[np.intp]) -> None:
+        def run(batch: NDArray[np.intp]) -> None:
             some = [texts[number] for number in batch]
-            states = self._file.run(some)
+            states = file.run(some)
             if states.ndim == 2:
                 states = states[:, None]
             take(
@@ -204,4 +186,14 @@ class _OnnxStates:
                 [text_states[: len(text)] for text_states, text in zip(states, some, strict=True)],
             )
 
-        side_by_side(compute, even_batches(token_counts(texts)))
+        side_by_side(run, even_batches(token_counts(texts)))
+
+    return FolderEncoder(
+        name,
+        model,
+        "ONNX",
+        dimensions=file.dimensions,
+        layers=layers,
+        compute=compute,
+        weights=files(graph),
+    )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.core.errors import MissingDependency, ModelError
+from ragstone.core.errors import ModelError, needing
 
 if TYPE_CHECKING:
     import tokenizers
@@ -59,19 +59,6 @@ BLOCK_TEXTS = 256
 BLOCK_CHARACTERS = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class TokenizedText:
-    """The tokens of one text, special tokens included.
-
-    Args:
-        spans: Shape (t, 2), start and end of each token in the text; (0, 0) for a special token.
-    """
-
-    ids: NDArray[np.int32]
-    spans: NDArray[np.int32]
-    cut: bool
-
-
 class UnusableTokenizer(ModelError):
     """The tokenizer is invalid or not supported."""
 
@@ -100,11 +87,9 @@ class TextTokenizer:
     @classmethod
     def open(cls, path: Path, *, lower_case: bool = False) -> Self:
         """Read a ``tokenizer.json``."""
-        try:
+        with needing("Reading a tokenizer", "local"):
             import tokenizers
             from tokenizers import normalizers
-        except ImportError as error:
-            raise MissingDependency("Reading a tokenizer", "local") from error
         try:
             content = small_file(path)
         except OSError as error:
@@ -126,10 +111,15 @@ class TextTokenizer:
         encodings = self._encoded(texts, self._tokenizer.encode_batch_fast)
         return [np.array(_cut(encoding.ids, limit), np.int32) for encoding in encodings]
 
-    def tokens(self, texts: Sequence[str], limit: int) -> list[TokenizedText]:
-        """Return the tokens of each text with their spans, at most ``limit``."""
+    def tokens(
+        self, texts: Sequence[str], limit: int
+    ) -> list[tuple[NDArray[np.int32], NDArray[np.int32], bool]]:
+        """Return the tokens of each text with their spans, at most ``limit``, and if it was cut.
+
+        A span has shape (t, 2), start and end of each token; (0, 0) for a special token.
+        """
         return [
-            TokenizedText(
+            (
                 np.array(_cut(encoding.ids, limit), np.int32),
                 np.array(_cut(encoding.offsets, limit), np.int32),
                 len(encoding.ids) > limit,
@@ -144,7 +134,8 @@ class TextTokenizer:
 
     def _encoded(self, texts: Sequence[str], encode: Callable[[list[str]], Any]) -> Iterator[Any]:
         with _tokenizer_errors("one that fails"):
-            for block in _blocks(texts):
+            # In blocks, which bounds the memory of the tokenizer's intermediate results.
+            for block in blocks(map(readable, texts), BLOCK_TEXTS, BLOCK_CHARACTERS):
                 yield from encode(block)
 
 
@@ -232,16 +223,16 @@ def readable(text: str) -> str:
     return text if text.isascii() else SURROGATE.sub("\ufffd", text)
 
 
-def _blocks(texts: Sequence[str]) -> Iterator[list[str]]:
-    """The texts in blocks, which bounds the memory of the tokenizer's intermediate results."""
+def blocks(texts: Iterable[str], most: int, characters: int) -> Iterator[list[str]]:
+    """Yield the texts in blocks of so many texts and characters at most, or of one longer text."""
     block: list[str] = []
-    characters = 0
+    size = 0
     for text in texts:
-        block.append(readable(text))
-        characters += len(text)
-        if len(block) == BLOCK_TEXTS or characters >= BLOCK_CHARACTERS:
+        if block and (len(block) == most or size + len(text) > characters):
             yield block
-            block, characters = [], 0
+            block, size = [], 0
+        block.append(text)
+        size += len(text)
     if block:
         yield block
 

@@ -15,7 +15,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.core.errors import MissingDependency, ModelError, ModelFailure
+from ragstone.core.errors import ModelError, ModelFailure, needing
 
 from .download import first_line
 from .encoder import TokenVectors, Vectors, batches, check_layer, distinct, token_layer, token_limit
@@ -90,10 +90,8 @@ def load(where: str, name: str, *, revision: str = "", offline: bool) -> "TorchE
     Runs on the CPU in float32, whatever the precision of the files. Code that comes with a model
     is not run. For a folder, no server is contacted.
     """
-    try:
+    with needing("The torch back end", "torch"):
         sentence_transformers = import_module("sentence_transformers")
-    except ImportError as error:
-        raise MissingDependency("The torch back end", "torch") from error
     local = offline or Path(where).is_dir()
     try:
         with quiet():

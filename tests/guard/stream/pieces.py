@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from hypothesis import strategies as st
 
-from ragstone.guard.stream.unit_judge import StreamUnit, Units
+from ragstone.guard.stream.sentence_boundaries import StreamUnit, Units
 
 PIECES = [
     *["a", "B", "Foo", "bar", "iPhone", "é", "中", "😀", "ⓐ", "Ǆ", "ǅ", "١", "שלום", "مرحبا"],

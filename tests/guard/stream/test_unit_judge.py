@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragstone.guard.stream.sentence_boundaries import MOST_DOUBT
-from ragstone.guard.stream.unit_judge import ArrivingText, StreamUnit, Units
+from ragstone.guard.stream.sentence_boundaries import MOST_DOUBT, StreamUnit, Units
+from ragstone.guard.stream.unit_judge import ArrivingText
 from ragstone.judges.local.sentences import Sentence, sentences
 from tests.guard.stream.pieces import MIXED, PIECES, TEXTS, cut, every_split, units_of
 

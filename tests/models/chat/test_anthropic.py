@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ragstone.models.chat import ChatFailure, ChatReply, ChatRequest, Settings, Usage
-from ragstone.models.chat.http_formats import ANTHROPIC, anthropic_body, anthropic_read
+from ragstone.models.chat.http_formats import ANTHROPIC, anthropic_body
 from ragstone.models.chat.wire_format import PRINTED
 
 NOTHING: frozenset[str] = frozenset()
@@ -32,7 +32,7 @@ REPLY: dict[str, Any] = {
 
 
 def got(reply: object) -> ChatReply:
-    return anthropic_read(200, {}, json.dumps(reply).encode())
+    return ANTHROPIC.read(200, {}, json.dumps(reply).encode())
 
 
 def ended(reason: object, *content: object) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ragstone.models.chat import ChatFailure, ChatReply, ChatRequest, Settings, Usage
-from ragstone.models.chat.http_formats import GEMINI, gemini_body, gemini_read
+from ragstone.models.chat.http_formats import GEMINI, gemini_body
 from ragstone.models.chat.wire_format import PRINTED, Effort
 from ragstone.models.embedding_api import Server
 
@@ -37,7 +37,7 @@ REPLY: dict[str, Any] = {
 
 
 def got(reply: object) -> ChatReply:
-    return gemini_read(200, {}, json.dumps(reply).encode())
+    return GEMINI.read(200, {}, json.dumps(reply).encode())
 
 
 def ended(reason: object, *parts: object) -> dict[str, Any]:
@@ -214,10 +214,10 @@ def test_an_error_inside_a_reply_has_its_own_status(code: object, status: int) -
 @pytest.mark.parametrize("status", [199, 300, 404])
 def test_a_status_that_is_no_success_is_an_error(status: int) -> None:
     with pytest.raises(ChatFailure) as raised:
-        gemini_read(status, {}, json.dumps(REPLY).encode())
+        GEMINI.read(status, {}, json.dumps(REPLY).encode())
     assert raised.value.http == status
 
 
 @pytest.mark.parametrize("status", [200, 201, 299])
 def test_every_status_of_success_is_read(status: int) -> None:
-    assert gemini_read(status, {}, json.dumps(REPLY).encode()).text == '{"p01": "yes"}'
+    assert GEMINI.read(status, {}, json.dumps(REPLY).encode()).text == '{"p01": "yes"}'

@@ -318,15 +318,12 @@ def test_a_reply_of_too_many_bytes_is_refused(
     assert "sent more than 1,000 bytes" in str(failure)
 
 
-def test_a_file_of_replies_of_too_many_bytes_is_refused(
-    scripted: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(http_transport, "MOST_PIECES", 5)
+def test_a_file_of_replies_of_too_many_bytes_is_refused(scripted: SimpleNamespace) -> None:
     connections = http_transport.Connections()
 
     async def read() -> None:
         try:
-            async for _ in connections.pieces(f"{scripted.url}/file", {}):
+            async for _ in connections.pieces("GET", f"{scripted.url}/file", {}, most=5):
                 pass
         finally:
             await connections.close()

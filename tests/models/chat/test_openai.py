@@ -8,7 +8,7 @@ import pytest
 
 from ragstone.models.chat import ChatFailure, ChatReply, ChatRequest, Settings, Usage
 from ragstone.models.chat.http_chat import Wire
-from ragstone.models.chat.http_formats import COMPATIBLE, OPENAI, openai_read
+from ragstone.models.chat.http_formats import COMPATIBLE, OPENAI
 from ragstone.models.chat.wire_format import PRINTED
 
 NOTHING: frozenset[str] = frozenset()
@@ -37,7 +37,7 @@ REPLY: dict[str, Any] = {
 
 
 def got(reply: object, status: int = 200) -> ChatReply:
-    return openai_read(status, {}, json.dumps(reply).encode())
+    return OPENAI.read(status, {}, json.dumps(reply).encode())
 
 
 def choice(finish: object = "stop", **message: object) -> dict[str, Any]:
@@ -174,7 +174,7 @@ def test_every_end_of_a_reply_is_told_apart(
 )  # fmt: skip
 def test_what_is_not_of_the_format_is_a_bad_reply(body: bytes) -> None:
     with pytest.raises(ChatFailure) as raised:
-        openai_read(200, {}, body)
+        OPENAI.read(200, {}, body)
     assert raised.value.trouble == "bad_reply"
     assert raised.value.passing
     assert len(raised.value.body) <= 501
@@ -210,7 +210,7 @@ def test_the_runs_own_limit_goes_where_the_users_would(question: ChatRequest) ->
 def test_an_error_without_a_status_of_its_own_is_the_servers(error: object, within: str) -> None:
     body = {"error": error} if within == "reply" else {"choices": [{"error": error}]}
     with pytest.raises(ChatFailure) as raised:
-        openai_read(200, {}, json.dumps(body).encode())
+        OPENAI.read(200, {}, json.dumps(body).encode())
     assert (raised.value.http, raised.value.trouble) == (500, "server_error")
 
 
@@ -219,20 +219,20 @@ def test_an_error_without_a_status_of_its_own_is_the_servers(error: object, with
 )
 def test_an_error_inside_a_reply_has_its_own_status(code: object, status: int) -> None:
     with pytest.raises(ChatFailure) as raised:
-        openai_read(200, {}, json.dumps({"error": {"code": code}}).encode())
+        OPENAI.read(200, {}, json.dumps({"error": {"code": code}}).encode())
     assert raised.value.http == status
 
 
 @pytest.mark.parametrize("status", [199, 300])
 def test_a_status_that_is_no_success_is_an_error(status: int) -> None:
     with pytest.raises(ChatFailure) as raised:
-        openai_read(status, {}, json.dumps(REPLY).encode())
+        OPENAI.read(status, {}, json.dumps(REPLY).encode())
     assert raised.value.http == status
 
 
 @pytest.mark.parametrize("status", [200, 299])
 def test_every_status_of_success_is_read(status: int) -> None:
-    assert openai_read(status, {}, json.dumps(REPLY).encode()).text == '{"p01": "yes"}'
+    assert OPENAI.read(status, {}, json.dumps(REPLY).encode()).text == '{"p01": "yes"}'
 
 
 @pytest.mark.parametrize(
@@ -250,7 +250,7 @@ def test_every_status_of_success_is_read(status: int) -> None:
 )  # fmt: skip
 def test_the_text_is_content_or_else_the_arguments_of_a_call(message: object, text: str) -> None:
     reply = {"choices": [{"message": message}, {"message": {"content": "second"}}]}
-    assert openai_read(200, {}, json.dumps(reply).encode()) == ChatReply(text)
+    assert OPENAI.read(200, {}, json.dumps(reply).encode()) == ChatReply(text)
 
 
 @pytest.mark.parametrize(

@@ -40,18 +40,18 @@ from .gate_thresholds import (
     GateShare,
     OpenPromise,
     OtherPromise,
+    Promise,
     PromiseState,
     Share,
     ShownRisk,
     check_promises,
     checked_promise,
-    false_block,
-    false_pass,
     find_block_below,
     if_open,
     kept_at,
     other_promises,
     shares_of,
+    shown_risk,
 )
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -232,13 +232,18 @@ class Gate:
             )
         rows = labelled_scores(labelled, guard=guard, label=label, cluster=cluster)
         scored = rows.with_score()
-        risk = false_pass(scored, self.pass_at, self.max_false_pass, self.confidence)
-        risks = [checked_promise("max_false_pass", risk, self.confidence)]
-        if self.block_below is not None and self.max_false_block is not None:
-            risk = false_block(scored, self.block_below, self.max_false_block, self.confidence)
-            risks.append(checked_promise("max_false_block", risk, self.confidence))
+        promises: tuple[tuple[Promise, float | None, float | None], ...] = (
+            ("max_false_pass", self.pass_at, self.max_false_pass),
+            ("max_false_block", self.block_below, self.max_false_block),
+        )
+        risks = (
+            (promise, shown_risk(scored, promise, at, bound, self.confidence))
+            for promise, at, bound in promises
+            if at is not None and bound is not None
+        )
+        checked = tuple(checked_promise(*risk, self.confidence) for risk in risks)
         return GateCheck(
-            self, tuple(risks), self.standing(scores=scored.one_a_cluster()), _shares(self, rows),
+            self, checked, self.standing(scores=scored.one_a_cluster()), _shares(self, rows),
             len(rows) - len(scored), rows.unlabelled, rows.surplus,
             if_open(rows, self.pass_at, self.block_below),
         )  # fmt: skip
@@ -394,12 +399,12 @@ def calibrate_gate(
     block_below, blocked = None, None
     if max_false_block is not None:
         block_below = find_block_below(scored, max_false_block, confidence, pass_at=pass_at)
-        blocked = false_block(scored, block_below, max_false_block, confidence)
+        blocked = shown_risk(scored, "max_false_block", block_below, max_false_block, confidence)
     gate = Gate(
         pass_at=pass_at,
         block_below=block_below,
         confidence=confidence,
-        false_pass=false_pass(scored, pass_at, max_false_pass, confidence),
+        false_pass=shown_risk(scored, "max_false_pass", pass_at, max_false_pass, confidence),
         false_block=blocked,
         n=len(rows),
         clusters=len(np.unique(rows.clusters)),

@@ -148,16 +148,15 @@ def labelled_scores(
     kept with the least of them over its own, at random but always the same: those that are left are
     as if all had been drawn with the least.
 
+    The label stands at the top level or among the labels: yes or no, or the votes of several
+    people, of which the majority counts. Rows without it, and ties, are left out and counted.
+
     Args:
         labelled: A path (.jsonl, .json, .csv, .tsv, .parquet), or rows: ``LabelledScore``,
             mappings with ``score`` (or ``confidence``) and the label, or examples for a guard.
         guard: Who scores examples; None: each row must have a score.
-        label: The field that says whether an answer is faithful, at the top level or among the
-            labels: yes or no, or the votes of several people, of which the majority counts. Rows
-            without it, and ties, are left out and counted.
-        cluster: The field that groups dependent rows. None: ``cluster`` where rows have it, else
-            answers to one question or from one set of contexts belong together; an empty list of
-            contexts is such a set too.
+        cluster: None: ``cluster`` where rows have it, else answers to one question or from one set
+            of contexts belong together; an empty list of contexts is such a set too.
 
     Raises:
         DataError: Lists every fault: a score, a label or a probability that is none.

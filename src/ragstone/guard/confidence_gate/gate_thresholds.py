@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,21 +53,6 @@ class ShownRisk:
     answers: Count
     low: Share
     high: Share
-
-    @classmethod
-    def of(
-        cls,
-        hit: NDArray[np.bool_],
-        clusters: NDArray[np.int64],
-        *,
-        promised: float,
-        confidence: float,
-    ) -> "ShownRisk":
-        """Count what labels show: of each answer whether it is on the wrong side, its cluster."""
-        n, hits = len(np.unique(clusters)), len(np.unique(clusters[hit]))
-        low = lower_bound(hits, n, confidence=confidence)
-        high = upper_bound(hits, n, confidence=confidence)
-        return cls(promised, hits, n, len(hit), low, high)
 
     @property
     def rate(self) -> float | None:
@@ -162,22 +147,16 @@ def find_block_below(
     return float(min([pass_at, *scored.scores[scored.scores > least].tolist()]))
 
 
-def false_pass(
-    scored: ScoredLabels, pass_at: float, promised: float, confidence: float
+def shown_risk(
+    scored: ScoredLabels, promise: Promise, at: float, promised: float, confidence: float
 ) -> ShownRisk:
-    """Count the clusters that have an unfaithful answer that passes."""
-    bad = ~scored.faithful
-    passes = scored.scores[bad] >= pass_at
-    return ShownRisk.of(passes, scored.clusters[bad], promised=promised, confidence=confidence)
-
-
-def false_block(
-    scored: ScoredLabels, block_below: float, promised: float, confidence: float
-) -> ShownRisk:
-    """Count the clusters that have a faithful answer that is blocked."""
-    good = scored.faithful
-    blocked = scored.scores[good] < block_below
-    return ShownRisk.of(blocked, scored.clusters[good], promised=promised, confidence=confidence)
+    """Count the clusters that have an answer which passes or is blocked, and should not be."""
+    wrong = _goes_wrong(scored, promise)
+    hit, clusters = _goes(scored.scores[wrong], promise, at), scored.clusters[wrong]
+    n, hits = len(np.unique(clusters)), len(np.unique(clusters[hit]))
+    low = lower_bound(hits, n, confidence=confidence)
+    high = upper_bound(hits, n, confidence=confidence)
+    return ShownRisk(promised, hits, n, len(hit), low, high)
 
 
 def other_promises(
@@ -217,15 +196,14 @@ def if_open(
     if not 0 < len(scores) <= len(rows):
         return ()
     unknown = np.isnan(scores)
-    promises: list[tuple[Promise, NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]] = [
-        ("max_false_pass", ~rows.faithful, rows.scores >= pass_at, scores >= pass_at)
-    ]
-    if block_below is not None:
-        below = rows.scores < block_below, scores < block_below
-        promises.append(("max_false_block", rows.faithful, *below))
+    thresholds: dict[Promise, float | None]
+    thresholds = {"max_false_pass": pass_at, "max_false_block": block_below}
     bounds = []
-    for promise, these, goes_wrong, could in promises:
-        hits, n = int((these & goes_wrong).sum()), int(these.sum())
+    for promise, at in thresholds.items():
+        if at is None:
+            continue
+        these, could = _goes_wrong(rows, promise), _goes(scores, promise, at)
+        hits, n = int((these & _goes(rows.scores, promise, at)).sum()), int(these.sum())
         worst, best = int((could | unknown).sum()), int((~could).sum())
         bounds.append(
             OpenPromise(promise, (hits + worst) / max(1, n + worst), hits / max(1, n + best))
@@ -254,6 +232,11 @@ def _goes_wrong(scored: ScoredLabels, promise: Promise) -> NDArray[np.bool_]:
     return ~scored.faithful if promise == "max_false_pass" else scored.faithful
 
 
+def _goes(scores: NDArray[np.float64], promise: Promise, at: float) -> NDArray[np.bool_]:
+    """Tell which scores pass, or are blocked, at a threshold."""
+    return scores >= at if promise == "max_false_pass" else scores < at
+
+
 def _threshold(
     scored: ScoredLabels,
     promise: Promise,
@@ -275,11 +258,7 @@ def _threshold(
 
 
 def kept_at(scored: ScoredLabels, promise: Promise, bound: float, confidence: float) -> float:
-    """Find the lowest score at which answers may pass; to block, with the sign changed.
-
-    Raises:
-        PromiseRefused: The labels cannot carry the promise.
-    """
+    """Find the lowest score at which answers may pass; to block, with the sign changed."""
     threshold = _threshold(scored, promise, bound, confidence)
     if threshold.value is None:
         independent = _threshold(scored, promise, bound, confidence, clustered=False)
@@ -299,19 +278,12 @@ PLACES = 10_000
 """A promise is told in four decimals, rounded up, so that it can be asked for as it is told."""
 
 
-class PromiseWords(NamedTuple):
-    """The words of a promise: ``end`` is that of the scores where the answers should not be."""
-
-    of: str
-    goes: str
-    end: str
-    others: str
-
-
-WORDS: dict[str, PromiseWords] = {
-    "max_false_pass": PromiseWords("unfaithful", "pass", "highest", "faithful"),
-    "max_false_block": PromiseWords("faithful", "are blocked", "lowest", "unfaithful"),
+WORDS = {
+    "max_false_pass": ("unfaithful", "pass", "highest", "faithful"),
+    "max_false_block": ("faithful", "are blocked", "lowest", "unfaithful"),
 }
+"""The answers of a promise, what they do, the end of the scores where they should not be, and the
+other answers."""
 
 
 def _refused(

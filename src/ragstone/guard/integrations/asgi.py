@@ -12,23 +12,22 @@ from ragstone.guard.claim_judges import Circuit
 from ragstone.guard.guard import Guard
 from ragstone.guard.stream.release import Policy
 
-from .chat_events import ChatEvents
-from .event_places import EventText
-from .event_replies import EventReplies, EventReply
+from .chat_events import ChatEvents, EventPlaces
+from .event_places import EventText, Written
+from .event_replies import EventReply
 from .guarded_replies import JsonReplies, JudgedReply, header_value, release_of, stream_header
 from .request_guard import (
     HELD,
     HOLD,
     Assessing,
+    Exchange,
     IfNotJudged,
     OnFail,
     RequestGuard,
     Ruling,
-    Told,
     listening,
 )
 from .request_reading import (
-    AtPath,
     BufferedRequest,
     ChatCompletions,
     Extract,
@@ -58,9 +57,11 @@ class GuardedReply:
     """Takes an app's messages in place of the server, and sends on what may leave."""
 
     replies: JsonReplies
-    streams: EventReplies
+    begin_events: Callable[..., EventReply]
+    policy: Policy
+    reads_lines: bool
     request: BufferedRequest
-    facts: Told
+    facts: Exchange
     header: bytes
     out: Send
     _events: EventReply | None = None
@@ -109,7 +110,7 @@ class GuardedReply:
             self._start = message
             kind = _value(message, b"content-type").partition(";")[0].strip().lower()
             encoding = _value(message, b"content-encoding").strip().lower()
-            lines = kind in LINES and self.streams.reads_lines
+            lines = kind in LINES and self.reads_lines
             if (lines or kind == "text/event-stream") and encoding in ("", "identity"):
                 await self._begin_events(message, lines=lines)
             elif lines or kind == "text/event-stream":
@@ -118,11 +119,11 @@ class GuardedReply:
                 await self._unseen(reason("not_json", kind=kind[:100]), more=True)
 
     async def _begin_events(self, start: Message, *, lines: bool) -> None:
-        value = stream_header(self.streams.release.policy, self.request.run_id)
+        value = stream_header(self.policy, self.request.run_id)
         headers = _without(start["headers"], {b"content-length"})
         self._sent = True
-        self._events = EventReply(
-            self.streams, self.request, self.facts, self._send_events, lines=lines
+        self._events = self.begin_events(
+            self.request, self.facts, self._send_events, is_of_lines=lines
         )
         await self.out({**start, "headers": [*headers, (self.header, value)]})
 
@@ -138,26 +139,27 @@ class GuardedReply:
         elif not more:
             assert self._start is not None
             encoding, body = _value(self._start, b"content-encoding"), bytes(self._held)
-            known = self.request, self.facts.exchange
+            known = self.request, self.facts
             await self._give(await self.replies.judged(body, encoding, *known))
 
     async def _unseen(self, why: str, *, more: bool) -> None:
-        await self._give(self.replies.unseen(why, self.request, self.facts.exchange), more=more)
+        await self._give(self.replies.unseen(why, self.request, self.facts), more=more)
 
     async def _give(self, reply: JudgedReply, *, more: bool = False) -> None:
         assert self._start is not None
+        rulings, action, changed, status = reply
         start, body = dict(self._start), bytes(self._held)
         headers = list(start["headers"])
-        if reply.body is not None:
-            body, more = reply.body, False
+        if changed is not None:
+            body, more = changed, False
             headers = _without(headers, OF_THE_BODY)
             headers.append((b"content-length", b"%d" % len(body)))
-        if reply.status is not None:
+        if status is not None:
             headers = _without(headers, {b"content-type"})
             headers.append((b"content-type", b"application/json"))
-            start |= {"status": reply.status, "trailers": False}
-        headers.append((self.header, header_value(reply.rulings, reply.action)))
-        self._sent, self._refused = True, reply.action == "refused"
+            start |= {"status": status, "trailers": False}
+        headers.append((self.header, header_value(rulings, action)))
+        self._sent, self._refused = True, action == "refused"
         await self.out({**start, "headers": headers})
         if body or not more:
             await self.out({"type": "http.response.body", "body": body, "more_body": more})
@@ -280,14 +282,16 @@ class GuardMiddleware:
         if extract is not None:
             question = contexts = None
         extraction = Extraction(extract, *map(_path, (question, contexts, reply_contexts)))
-        places = ChatCompletions() if answer is None else AtPath(JsonPath.read(answer))
-        self._json = JsonReplies(self.guard, extraction, places, on_fail, body_key, most_bytes)
+        places = ChatCompletions() if answer is None else JsonPath.read(answer)
+        replies = JsonReplies(self.guard, extraction, places, on_fail, body_key, most_bytes)
         text = _path(event_text)
-        self._streams = EventReplies(
-            self.guard, extraction, ChatEvents if answer is None else partial(EventText, text),
-            release_of(self.guard, on_fail, policy, stop_early=stop_early),
-            body_key or "ragstone_guard", reads_lines=answer is None or text is not None,
-        )  # fmt: skip
+        release = release_of(self.guard, on_fail, policy, stop_early=stop_early)
+        event_places: Callable[[Written], EventPlaces]
+        event_places = ChatEvents if answer is None else partial(EventText, text)
+        key = body_key or "ragstone_guard"
+        events = partial(EventReply, self.guard, extraction, event_places, release, key)
+        reads_lines = answer is None or text is not None
+        self._reply = partial(GuardedReply, replies, events, release.policy, reads_lines)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -297,7 +301,7 @@ class GuardMiddleware:
         request = BufferedRequest(scope, self._most_bytes)
         headers = _without(scope["headers"], NOT_FOR_THE_APP)
         with listening() as facts:
-            reply = GuardedReply(self._json, self._streams, request, facts, self._header, send)
+            reply = self._reply(request, facts, self._header, send)
             try:
                 await self.app({**scope, "headers": headers}, request.heard(receive), reply.send)
                 await reply.close()

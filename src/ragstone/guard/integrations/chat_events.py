@@ -1,7 +1,5 @@
 """Chat events: where text stands in the streams of OpenAI's, Anthropic's and Ollama's APIs."""
 
-# ruff: noqa: ARG002, for one form needs what another does not.
-
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -20,58 +18,116 @@ from .event_reader import ServerEvent
 from .request_reading import SPELLED, beside, text_of
 
 
-class _Form:
-    """The events of one API; its methods are those of ``EventText``."""
+class ChatEvents:
+    """The events of chat APIs: OpenAI's completions and responses, Anthropic's, Ollama's.
 
-    def __init__(self, written: Written) -> None:
-        self._written = written
+    Calls of tools and what a model reasons pass at once.
 
-    def repeated(self, event: ServerEvent) -> bytes:
-        return event.raw
-
-    def _event(self, value: Mapping[str, Any], like: ServerEvent) -> bytes:
-        return self._written(json_text(value), value["type"] if like.name else "")
-
-
-class _ChatChunks(_Form):
-    """The chunks of a chat completion in the form of OpenAI's API.
-
-    The note stands in the chunk that ends the choice, as a further key, which clients leave alone.
-    A choice of which something was held back ends with ``content_filter``.
+    Attributes:
+        left: Of each answer that has begun what left of it; only of Responses is it repeated.
     """
 
-    def parts(self, event: ServerEvent, value: Mapping[str, Any]) -> EventParts:
-        choices = value["choices"]
-        if not isinstance(choices, list):
-            return EventParts(value, rest=event.raw, unread=bool(choices))
-        texts = {_number(choice): _text(choice) for choice in choices if _text(choice)}
-        ends = frozenset(
-            _number(choice)
-            for choice in choices
-            if isinstance(choice, Mapping) and choice.get("finish_reason") is not None
-        )
-        unjudged = beside(_delta(choice) for choice in choices)
-        if not texts and not ends and not any(map(_spells, choices)):
-            return EventParts(value, rest=event.raw, known=True, beside=unjudged)
-        others = [_without_text(choice) for choice in choices if _says_more(choice)]
-        rest = self._written(json_text({**value, "choices": others}), "") if others else b""
-        return EventParts(value, texts, rest, ends, known=True, beside=unjudged)
+    def __init__(self, written: Written) -> None:
+        self.written = written
+        self.left: dict[AnswerKey, str] = {}
+
+    def parts(self, event: ServerEvent) -> EventParts:
+        """Return the contents of an event."""
+        if (parts := plain_parts(event)) is not None:
+            return parts
+        value = json_of(event)
+        if (form := _form_of(value)) is not None:
+            return _PARTS[form](self, event, value)
+        is_error = isinstance(value, Mapping) and bool(value.get("error"))
+        unread = is_unread(event, value)
+        return EventParts(value, rest=event.raw, unread=unread, known=is_error)
 
     def piece(self, like: ServerEvent, answer: AnswerKey, text: str) -> bytes:
-        return self._written(json_text(_chunk(like, answer, text, None)), "")
+        """Write an event with this text of an answer, and all else as in one of the app's."""
+        form, value = _known_form(like)
+        if form == "response":
+            self.left[answer] += text
+        return self._event(_PIECES[form](value, answer, text), form, like)
 
     def end(
         self, like: ServerEvent, answer: AnswerKey, key: str, note: Any, *, held: bool
     ) -> bytes:
-        choices = [choice for choice in json_of(like)["choices"] if _number(choice) == answer] or [
-            {}
-        ]
-        finish = "content_filter" if held else choices[0].get("finish_reason") or "stop"
-        return self._written(json_text({**_chunk(like, answer, "", finish), key: note}), "")
+        """Write the event that ends an answer, with the note; see ``EventText.end``."""
+        form, value = _known_form(like)
+        whole = self.left.get(answer, "")
+        return self._event({**_ENDS[form](value, answer, whole, held), key: note}, form, like)
+
+    def repeated(self, event: ServerEvent) -> bytes:
+        """Write an event of Responses that repeats answers, with what left of them."""
+        value = json_of(event)
+        if value["type"] == _TEXT_DONE:
+            return b""
+        changed = _with_texts(value, lambda key, _: self.left[key])
+        return self.written(json_text(changed), event.name)
+
+    def _event(self, value: Mapping[str, Any], form: str, like: ServerEvent) -> bytes:
+        is_named = like.name and form in ("response", "message")
+        return self.written(json_text(value), value["type"] if is_named else "")
+
+    def __str__(self) -> str:
+        return "$.choices[*].delta.content"
 
 
-def _chunk(like: ServerEvent, answer: AnswerKey, text: str, finish: str | None) -> dict[str, Any]:
-    value = json_of(like)
+def _form_of(value: Any) -> str | None:
+    if not isinstance(value, Mapping):
+        return None
+    kind = value.get("type")
+    if value.get("choices") is not None:
+        return "chunk"
+    if isinstance(kind, str) and kind.startswith("response."):
+        return "response"
+    if kind in _MESSAGE_TYPES:
+        return "message"
+    lines = "done" in value and ("message" in value or "response" in value)
+    return "line" if lines else None
+
+
+def _known_form(event: ServerEvent) -> tuple[str, Any]:
+    value = json_of(event)
+    form = _form_of(value)
+    assert form is not None
+    return form, value
+
+
+# The chunks of a chat completion in the form of OpenAI's API. The note stands in the chunk that
+# ends the choice, as a further key, which clients leave alone. A choice of which something was held
+# back ends with ``content_filter``.
+
+
+def _chunk_parts(events: ChatEvents, event: ServerEvent, value: Mapping[str, Any]) -> EventParts:
+    choices = value["choices"]
+    if not isinstance(choices, list):
+        return EventParts(value, rest=event.raw, unread=bool(choices))
+    texts = {_number(choice): _text(choice) for choice in choices if _text(choice)}
+    ends = frozenset(
+        _number(choice)
+        for choice in choices
+        if isinstance(choice, Mapping) and choice.get("finish_reason") is not None
+    )
+    unjudged = beside(_delta(choice) for choice in choices)
+    if not texts and not ends and not any(map(_spells, choices)):
+        return EventParts(value, rest=event.raw, known=True, beside=unjudged)
+    others = [_without_text(choice) for choice in choices if _says_more(choice)]
+    rest = events.written(json_text({**value, "choices": others}), "") if others else b""
+    return EventParts(value, texts, rest, ends, known=True, beside=unjudged)
+
+
+def _chunk_end(
+    value: Mapping[str, Any], answer: AnswerKey, _: str, held: bool
+) -> Mapping[str, Any]:
+    choices = [choice for choice in value["choices"] if _number(choice) == answer] or [{}]
+    finish = "content_filter" if held else choices[0].get("finish_reason") or "stop"
+    return _chunk(value, answer, "", finish)
+
+
+def _chunk(
+    value: Mapping[str, Any], answer: AnswerKey, text: str, finish: str | None = None
+) -> Mapping[str, Any]:
     choice: dict[str, Any] = {"index": answer[1]}
     if all(isinstance(other, Mapping) and "text" in other for other in value["choices"]):
         # A completion in the older form, without messages.
@@ -116,57 +172,49 @@ def _number(choice: Any) -> AnswerKey:
     return "choice", index_of(choice, "index"), 0
 
 
-class _ResponseEvents(_Form):
-    """The events of OpenAI's Responses, of which the last ones repeat the text of the others."""
+# The events of OpenAI's Responses, of which the last ones repeat the text of the others.
 
-    def __init__(self, written: Written) -> None:
-        super().__init__(written)
-        self._left: dict[AnswerKey, str] = {}
 
-    def parts(self, event: ServerEvent, value: Mapping[str, Any]) -> EventParts:
-        kind = value["type"]
-        if kind == "response.output_text.delta" and isinstance(value.get("delta"), str):
-            key = _output(value)
-            self._left.setdefault(key, "")
-            return EventParts(value, {key: value["delta"]}, known=True)
-        spoken: dict[AnswerKey, str] = {}
+def _response_parts(events: ChatEvents, event: ServerEvent, value: Mapping[str, Any]) -> EventParts:
+    kind = value["type"]
+    if kind == "response.output_text.delta" and isinstance(value.get("delta"), str):
+        key = _output(value)
+        events.left.setdefault(key, "")
+        return EventParts(value, {key: value["delta"]}, known=True)
+    spoken: dict[AnswerKey, str] = {}
 
-        def note(key: AnswerKey, text: str) -> str:
-            spoken[key] = text
-            return text
+    def note(key: AnswerKey, text: str) -> str:
+        spoken[key] = text
+        return text
 
-        _with_texts(value, note)
-        unjudged = _named(kind, _BESIDE)
-        new = {key: text for key, text in spoken.items() if key not in self._left}
-        self._left |= dict.fromkeys(new, "")
-        says = any(isinstance(value.get(name), str) for name in ("delta", "text"))
-        return EventParts(
-            value, new, b"" if spoken else event.raw, frozenset(spoken),
-            unread=says and not unjudged and not spoken and kind != _TEXT_DONE,
-            known=True, repeats=bool(spoken), beside=unjudged,
-        )  # fmt: skip
+    _with_texts(value, note)
+    unjudged = _named(kind, _BESIDE)
+    new = {key: text for key, text in spoken.items() if key not in events.left}
+    events.left |= dict.fromkeys(new, "")
+    says = any(isinstance(value.get(name), str) for name in ("delta", "text"))
+    return EventParts(
+        value, new, b"" if spoken else event.raw, frozenset(spoken),
+        unread=says and not unjudged and not spoken and kind != _TEXT_DONE,
+        known=True, repeats=bool(spoken), beside=unjudged,
+    )  # fmt: skip
 
-    def piece(self, like: ServerEvent, answer: AnswerKey, text: str) -> bytes:
-        self._left[answer] += text
-        return self._output("response.output_text.delta", like, answer, delta=text)
 
-    def end(
-        self, like: ServerEvent, answer: AnswerKey, key: str, note: Any, *, held: bool
-    ) -> bytes:
-        return self._output(_TEXT_DONE, like, answer, text=self._left[answer], **{key: note})
+def _response_piece(value: Mapping[str, Any], answer: AnswerKey, text: str) -> Mapping[str, Any]:
+    return _response_event("response.output_text.delta", value, answer, delta=text)
 
-    def repeated(self, event: ServerEvent) -> bytes:
-        value = json_of(event)
-        if value["type"] == _TEXT_DONE:
-            return b""
-        changed = _with_texts(value, lambda key, _: self._left[key])
-        return self._written(json_text(changed), event.name)
 
-    def _output(self, kind: str, like: ServerEvent, answer: AnswerKey, **more: Any) -> bytes:
-        value = json_of(like)
-        same = {name: value[name] for name in ("item_id", "sequence_number") if name in value}
-        where = {"output_index": answer[1], "content_index": answer[2]}
-        return self._event({"type": kind, **same, **where, "logprobs": [], **more}, like)
+def _response_end(
+    value: Mapping[str, Any], answer: AnswerKey, whole: str, _: bool
+) -> Mapping[str, Any]:
+    return _response_event(_TEXT_DONE, value, answer, text=whole)
+
+
+def _response_event(
+    kind: str, value: Mapping[str, Any], answer: AnswerKey, **more: Any
+) -> Mapping[str, Any]:
+    same = {name: value[name] for name in ("item_id", "sequence_number") if name in value}
+    where = {"output_index": answer[1], "content_index": answer[2]}
+    return {"type": kind, **same, **where, "logprobs": [], **more}
 
 
 _TEXT_DONE = "response.output_text.done"
@@ -224,87 +272,72 @@ def _with_text(part: Any, output: int, content: int, change: Change) -> Any:
     return {**part, "text": change(("output", output, content), text), "logprobs": []}
 
 
-class _MessageEvents(_Form):
-    """The events of Anthropic's messages; each block of text is an answer."""
+# The events of Anthropic's messages; each block of text is an answer.
 
-    TYPES = (
-        "message_start", "content_block_start", "content_block_delta", "content_block_stop",
-        "message_delta", "message_stop", "ping",
-    )  # fmt: skip
+_MESSAGE_TYPES = (
+    "message_start", "content_block_start", "content_block_delta", "content_block_stop",
+    "message_delta", "message_stop", "ping",
+)  # fmt: skip
 
-    def __init__(self, written: Written) -> None:
-        super().__init__(written)
-        self._begun: set[AnswerKey] = set()
 
-    def parts(self, event: ServerEvent, value: Mapping[str, Any]) -> EventParts:
-        key: AnswerKey = ("block", index_of(value, "index"), 0)
-        if value["type"] == "content_block_stop" and key in self._begun:
-            return EventParts(value, ends=frozenset({key}), known=True)
-        name = "content_block" if value["type"] == "content_block_start" else "delta"
-        block = value.get(name)
-        block = block if isinstance(block, Mapping) else {}
-        if block.get("type") in ("text", "text_delta") and isinstance(block.get("text"), str):
-            self._begun.add(key)
-            begin = {**value, name: {**block, "text": ""}}
-            rest = b"" if name == "delta" else self._written(json_text(begin), event.name)
-            return EventParts(value, {key: block["text"]}, rest, known=True)
-        message = value.get("message")
-        says = isinstance(message, Mapping) and bool(message.get("content"))
-        unread = says or isinstance(block.get("text"), str)
-        unjudged = _named(str(block.get("type")), _BLOCKS)
-        return EventParts(value, rest=event.raw, unread=unread, known=True, beside=unjudged)
+def _message_parts(events: ChatEvents, event: ServerEvent, value: Mapping[str, Any]) -> EventParts:
+    key: AnswerKey = ("block", index_of(value, "index"), 0)
+    if value["type"] == "content_block_stop" and key in events.left:
+        return EventParts(value, ends=frozenset({key}), known=True)
+    name = "content_block" if value["type"] == "content_block_start" else "delta"
+    block = value.get(name)
+    block = block if isinstance(block, Mapping) else {}
+    if block.get("type") in ("text", "text_delta") and isinstance(block.get("text"), str):
+        events.left[key] = ""
+        begin = {**value, name: {**block, "text": ""}}
+        rest = b"" if name == "delta" else events.written(json_text(begin), event.name)
+        return EventParts(value, {key: block["text"]}, rest, known=True)
+    message = value.get("message")
+    says = isinstance(message, Mapping) and bool(message.get("content"))
+    unread = says or isinstance(block.get("text"), str)
+    unjudged = _named(str(block.get("type")), _BLOCKS)
+    return EventParts(value, rest=event.raw, unread=unread, known=True, beside=unjudged)
 
-    def piece(self, like: ServerEvent, answer: AnswerKey, text: str) -> bytes:
-        delta = {"type": "text_delta", "text": text}
-        value = {"type": "content_block_delta", "index": answer[1], "delta": delta}
-        return self._event(value, like)
 
-    def end(
-        self, like: ServerEvent, answer: AnswerKey, key: str, note: Any, *, held: bool
-    ) -> bytes:
-        return self._event({"type": "content_block_stop", "index": answer[1], key: note}, like)
+def _message_piece(_: Mapping[str, Any], answer: AnswerKey, text: str) -> Mapping[str, Any]:
+    delta = {"type": "text_delta", "text": text}
+    return {"type": "content_block_delta", "index": answer[1], "delta": delta}
 
 
 _BLOCKS = (("tool", "tool_calls"), ("input_json", "tool_calls"), ("thinking", "reasoning"))
 
 
-class _OllamaLines(_Form):
-    """The lines of Ollama's chat and generate."""
+# The lines of Ollama's chat and generate.
 
-    def parts(self, event: ServerEvent, value: Mapping[str, Any]) -> EventParts:
-        message = value.get("message")
-        spoken = message if isinstance(message, Mapping) else {"content": value.get("response")}
-        text = spoken.get("content") or ""
-        both = message is not None and bool(value.get("response"))
-        if both or not isinstance(text, str) or not isinstance(message, Mapping | None):
-            return EventParts(value, rest=event.raw, unread=True)
-        ends = frozenset({_LINE} if value["done"] is True else ())
-        more = any(spoken.get(name) for name in spoken if name not in ("role", "content", "images"))
-        more = more or bool(value.get("thinking"))
-        rest = {**_line_with(_plain_line(value), ""), "done": False}
-        return EventParts(
-            value, {_LINE: text} if text else {}, self._bytes(rest) if more else b"", ends,
-            known=True,
-            beside=beside([spoken]) | ({"reasoning"} if "thinking" in spoken else frozenset()),
-        )  # fmt: skip
 
-    def piece(self, like: ServerEvent, answer: AnswerKey, text: str) -> bytes:
-        value = json_of(like)
-        names = ("model", "created_at", "message", "response")
-        same = {name: value[name] for name in names if name in value}
-        if "message" in same:
-            same["message"] = {"role": same["message"].get("role", "assistant")}
-        return self._bytes({**_line_with(same, text), "done": False})
+def _line_parts(events: ChatEvents, event: ServerEvent, value: Mapping[str, Any]) -> EventParts:
+    message = value.get("message")
+    spoken = message if isinstance(message, Mapping) else {"content": value.get("response")}
+    text = spoken.get("content") or ""
+    both = message is not None and bool(value.get("response"))
+    if both or not isinstance(text, str) or not isinstance(message, Mapping | None):
+        return EventParts(value, rest=event.raw, unread=True)
+    ends = frozenset({_LINE} if value["done"] is True else ())
+    more = any(spoken.get(name) for name in spoken if name not in ("role", "content", "images"))
+    more = more or bool(value.get("thinking"))
+    rest = {**_line_with(_plain_line(value), ""), "done": False}
+    return EventParts(
+        value, {_LINE: text} if text else {}, events.written(json_text(rest), "") if more else b"",
+        ends, known=True,
+        beside=beside([spoken]) | ({"reasoning"} if "thinking" in spoken else frozenset()),
+    )  # fmt: skip
 
-    def end(
-        self, like: ServerEvent, answer: AnswerKey, key: str, note: Any, *, held: bool
-    ) -> bytes:
-        value = json_of(like)
-        same = _plain_line(value) if held else value
-        return self._bytes({**_line_with(same, ""), "done": True, key: note})
 
-    def _bytes(self, value: Mapping[str, Any]) -> bytes:
-        return self._written(json_text(value), "")
+def _line_piece(value: Mapping[str, Any], _: AnswerKey, text: str) -> Mapping[str, Any]:
+    names = ("model", "created_at", "message", "response")
+    same = {name: value[name] for name in names if name in value}
+    if "message" in same:
+        same["message"] = {"role": same["message"].get("role", "assistant")}
+    return {**_line_with(same, text), "done": False}
+
+
+def _line_end(value: Mapping[str, Any], _: AnswerKey, __: str, held: bool) -> Mapping[str, Any]:
+    return {**_line_with(_plain_line(value) if held else value, ""), "done": True}
 
 
 _LINE: AnswerKey = ("line", 0, 0)
@@ -321,68 +354,24 @@ def _line_with(value: Mapping[str, Any], text: str) -> dict[str, Any]:
     return {**value, "response": text}
 
 
-class ChatEvents:
-    """The events of chat APIs: OpenAI's completions and responses, Anthropic's, Ollama's.
-
-    Calls of tools and what a model reasons pass at once.
-    """
-
-    def __init__(self, written: Written) -> None:
-        self._chunks = _ChatChunks(written)
-        self._responses = _ResponseEvents(written)
-        self._messages = _MessageEvents(written)
-        self._ollama = _OllamaLines(written)
-
-    def parts(self, event: ServerEvent) -> EventParts:
-        """Return the contents of an event."""
-        if (parts := plain_parts(event)) is not None:
-            return parts
-        value = json_of(event)
-        if (form := self._form(value)) is not None:
-            return form.parts(event, value)
-        is_error = isinstance(value, Mapping) and bool(value.get("error"))
-        unread = is_unread(event, value)
-        return EventParts(value, rest=event.raw, unread=unread, known=is_error)
-
-    def piece(self, like: ServerEvent, answer: AnswerKey, text: str) -> bytes:
-        """Write an event with this text of an answer, and all else as in one of the app's."""
-        return self._like(like).piece(like, answer, text)
-
-    def end(
-        self, like: ServerEvent, answer: AnswerKey, key: str, note: Any, *, held: bool
-    ) -> bytes:
-        """Write the event that ends an answer, with the note; see ``EventText.end``."""
-        return self._like(like).end(like, answer, key, note, held=held)
-
-    def repeated(self, event: ServerEvent) -> bytes:
-        """Write an event that repeats answers, with what left of them."""
-        return self._like(event).repeated(event)
-
-    def _like(
-        self, event: ServerEvent
-    ) -> _ChatChunks | _ResponseEvents | _MessageEvents | _OllamaLines:
-        form = self._form(json_of(event))
-        assert form is not None
-        return form
-
-    def _form(
-        self, value: Any
-    ) -> _ChatChunks | _ResponseEvents | _MessageEvents | _OllamaLines | None:
-        if not isinstance(value, Mapping):
-            return None
-        kind = value.get("type")
-        if value.get("choices") is not None:
-            return self._chunks
-        if isinstance(kind, str) and kind.startswith("response."):
-            return self._responses
-        if kind in _MessageEvents.TYPES:
-            return self._messages
-        lines = "done" in value and ("message" in value or "response" in value)
-        return self._ollama if lines else None
-
-    def __str__(self) -> str:
-        return "$.choices[*].delta.content"
-
+_PARTS: dict[str, Callable[[ChatEvents, ServerEvent, Mapping[str, Any]], EventParts]] = {
+    "chunk": _chunk_parts,
+    "response": _response_parts,
+    "message": _message_parts,
+    "line": _line_parts,
+}
+_PIECES: dict[str, Callable[[Mapping[str, Any], AnswerKey, str], Mapping[str, Any]]] = {
+    "chunk": _chunk,
+    "response": _response_piece,
+    "message": _message_piece,
+    "line": _line_piece,
+}
+_ENDS: dict[str, Callable[[Mapping[str, Any], AnswerKey, str, bool], Mapping[str, Any]]] = {
+    "chunk": _chunk_end,
+    "response": _response_end,
+    "message": lambda _, answer, __, ___: {"type": "content_block_stop", "index": answer[1]},
+    "line": _line_end,
+}
 
 EventPlaces = EventText | ChatEvents
 """Where the text of answers stands in the events of one reply."""

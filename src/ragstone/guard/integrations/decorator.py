@@ -12,7 +12,7 @@ from collections.abc import (
     MutableMapping,
     Sequence,
 )
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, wraps
 from typing import Any, TypeVar, cast
 
@@ -25,8 +25,9 @@ from ragstone.guard.guard import Guard
 from ragstone.guard.guard_input import Answered, Checks, Deadline
 from ragstone.guard.stream import ReleasePolicy
 from ragstone.guard.stream.release import Policy
+from ragstone.guard.stream.stream import adriven, driven
 
-from .guarded_replies import GuardedPieces, athrough, release_of, through
+from .guarded_replies import GuardedPieces, piecewise, release_of
 from .request_guard import (
     HELD,
     HOLD,
@@ -36,7 +37,6 @@ from .request_guard import (
     IfNotJudged,
     RequestGuard,
     Ruling,
-    Told,
     listening,
 )
 
@@ -168,7 +168,9 @@ class _Guarded:
         ruling = self.judge.ruling(answer, by) if why is None else self.judge.not_judged(why, by)
         return self._given(returned, ruling)
 
-    async def _awaited(self, returning: Awaitable[Any], args: Any, kwargs: Any, facts: Told) -> Any:
+    async def _awaited(
+        self, returning: Awaitable[Any], args: Any, kwargs: Any, facts: Exchange
+    ) -> Any:
         with listening(facts):
             returned = await returning
         if (stream := self._stream(returned, args, kwargs, facts)) is not None:
@@ -178,15 +180,16 @@ class _Guarded:
             return self._given(returned, self.judge.not_judged(why, by))
         return self._given(returned, await self.judge.aruling(answer, by))
 
-    def _stream(self, returned: Any, args: Any, kwargs: Any, facts: Told) -> Any:
+    def _stream(self, returned: Any, args: Any, kwargs: Any, facts: Exchange) -> Any:
         begin = partial(self._begun, args, kwargs, facts)
+        steps, within = piecewise(begin, self._at_the_end), partial(listening, facts)
         if isinstance(returned, AsyncIterator):
-            return athrough(returned, begin, self._at_the_end, facts)
+            return adriven(steps, returned, within)
         if isinstance(returned, Iterator):
-            return through(returned, begin, self._at_the_end, facts)
+            return driven(steps, returned, within)
         return None
 
-    def _begun(self, args: Any, kwargs: Any, facts: Told) -> GuardedPieces:
+    def _begun(self, args: Any, kwargs: Any, facts: Exchange) -> GuardedPieces:
         _, by, why = self._known(args, kwargs, "", facts)
         return GuardedPieces(self.judge, self.release, by, why)
 
@@ -197,9 +200,9 @@ class _Guarded:
                 yield last
 
     def _known(
-        self, args: Any, kwargs: Any, returned: Any, facts: Told
+        self, args: Any, kwargs: Any, returned: Any, facts: Exchange
     ) -> tuple[str, Exchange, str | None]:
-        by = facts.exchange
+        by = replace(facts)
         with ContainedInRequest("extract failed", by.run_id) as extracting:
             bound = self.signature.bind(*args, **kwargs)
             bound.apply_defaults()

@@ -35,9 +35,13 @@ class EventReader:
     """Makes events of bytes, wherever these are cut.
 
     Lines end in CR, LF or both, as the standard has it (WHATWG HTML, section 9.2).
+
+    Args:
+        is_of_lines: Whether each line is an event, of JSON, such as Ollama streams.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_of_lines: bool = False) -> None:
+        self._is_of_lines = is_of_lines
         self._rest = b""
         self._lines: list[bytes] = []
         self._held = 0
@@ -56,7 +60,7 @@ class EventReader:
         for line in lines:
             self._lines.append(line)
             self._held += len(line)
-            if self._is_end(line):
+            if self._is_of_lines or not line.strip(b"\r\n"):
                 yield self._event()
         if self._held + len(self._rest) > MOST_BYTES:
             raise EventTooLarge
@@ -73,12 +77,13 @@ class EventReader:
         """Return the bytes of an event that is not complete."""
         return b"".join(self._lines) + self._rest
 
-    def _is_end(self, line: bytes) -> bool:
-        return not line.strip(b"\r\n")
-
     def _event(self) -> ServerEvent:
+        lines, raw = self._lines, b"".join(self._lines)
+        self._lines, self._held = [], 0
+        if self._is_of_lines:
+            return ServerEvent(raw, "", raw.decode("utf-8", "replace").strip() or None)
         name, data, strange = "", list[str](), False
-        for number, line in enumerate(self._lines):
+        for number, line in enumerate(lines):
             text = line.rstrip(b"\r\n").decode("utf-8", "replace")
             if number == 0:
                 text = text.removeprefix("\ufeff")
@@ -89,8 +94,6 @@ class EventReader:
             elif field == "event":
                 name = value
             strange = strange or (bool(text.strip()) and field not in FIELDS)
-        raw = b"".join(self._lines)
-        self._lines, self._held = [], 0
         return ServerEvent(raw, name, "\n".join(data) if data else None, strange)
 
 
@@ -107,18 +110,6 @@ def _lines(text: bytes) -> list[bytes]:
     if not lines or lines[-1].endswith((b"\n", b"\r")):
         lines.append(b"")
     return lines
-
-
-class LineReader(EventReader):
-    """Makes events of lines of JSON, such as Ollama streams."""
-
-    def _event(self) -> ServerEvent:
-        raw = b"".join(self._lines)
-        self._lines, self._held = [], 0
-        return ServerEvent(raw, "", raw.decode("utf-8", "replace").strip() or None)
-
-    def _is_end(self, line: bytes) -> bool:  # noqa: ARG002
-        return True
 
 
 def written_line(data: str, name: str = "") -> bytes:

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ragstone.core.messages import reason
@@ -15,59 +15,48 @@ from .event_reader import (
     MOST_BYTES,
     EventReader,
     EventTooLarge,
-    LineReader,
     ServerEvent,
     written_event,
     written_line,
 )
 from .guarded_replies import GuardedPieces, note_of
-from .request_guard import ContainedInRequest, Exchange, RequestGuard, Told
+from .request_guard import ContainedInRequest, Exchange, RequestGuard
 from .request_reading import BufferedRequest, Extraction
-
-
-@dataclass(frozen=True, slots=True)
-class EventReplies:
-    """Settings by which replies that are streams of server-sent events are judged.
-
-    Attributes:
-        places: Where the text stands; made anew for each reply.
-        key: Of the note of each answer.
-        reads_lines: Whether lines of JSON are read too: where the text in them is known.
-    """
-
-    guard: RequestGuard
-    extraction: Extraction
-    places: Callable[[Written], EventPlaces]
-    release: ReleasePolicy
-    key: str
-    reads_lines: bool
 
 
 class EventReply:
     """One reply. Its bytes are given as they come; what may leave is sent on.
 
-    ``lines`` says that it is lines of JSON rather than server-sent events.
+    Args:
+        places: Where the text stands.
+        key: Of the note of each answer.
+        is_of_lines: Whether it is lines of JSON rather than server-sent events.
     """
 
     def __init__(
         self,
-        settings: EventReplies,
+        guard: RequestGuard,
+        extraction: Extraction,
+        places: Callable[[Written], EventPlaces],
+        release: ReleasePolicy,
+        key: str,
         request: BufferedRequest,
-        facts: Told,
+        facts: Exchange,
         send: Callable[[bytes], Awaitable[None]],
         *,
-        lines: bool = False,
+        is_of_lines: bool = False,
     ) -> None:
-        self.settings = settings
-        self.send = send
-        self._request = request
-        self._told = facts
-        self._reader: EventReader = LineReader() if lines else EventReader()
-        self._written: Written = written_line if lines else written_event
-        self.places = settings.places(self._written)
-        self._answers: dict[AnswerKey, _Answer] = {}
+        self._key, self._send = key, send
+        self._guard, self._extraction, self._release = guard, extraction, release
+        self._request, self._told = request, facts
+        self._reader = EventReader(is_of_lines=is_of_lines)
+        self._written: Written = written_line if is_of_lines else written_event
+        self._places = places(self._written)
+        self._answers: dict[AnswerKey, GuardedPieces] = {}
+        self._last: dict[AnswerKey, ServerEvent] = {}
+        self._ended: set[AnswerKey] = set()
         self._reply: Any = None
-        self.beside: frozenset[str] = frozenset()
+        self._beside: frozenset[str] = frozenset()
         self._too_large = False
         self._unread_event = False
         # Events in which no text is known, before the first in which it is: it may never come.
@@ -86,7 +75,7 @@ class EventReply:
             self._too_large = True
             await self._end_all()
             why = reason("body_too_large", most=MOST_BYTES)
-            self.settings.guard.not_judged(why, self._known)
+            self._guard.not_judged(why, self._known)
             await self._unread(self._reader.held())
 
     async def close(self) -> None:
@@ -97,29 +86,31 @@ class EventReply:
             await self._take(event)
         await self._end_all()
         if not self._answers:
-            why = reason("nothing_at", path=self.places, part="reply")
+            why = reason("nothing_at", path=self._places, part="reply")
             passes = not (self._unknown or self._unread_event)
-            ruling = self.settings.guard.not_judged(why, self._known, passes=passes)
-            if ruling.held and not self.settings.release.gives_unjudged:
-                note = json.dumps(note_of(ruling, "replaced", self.beside))
-                await self.send(self._written(note, NOTE_EVENT))
+            ruling = self._guard.not_judged(why, self._known, passes=passes)
+            if ruling.held and not self._release.gives_unjudged:
+                note = json.dumps(note_of(ruling, "replaced", self._beside))
+                await self._send(self._written(note, NOTE_EVENT))
 
     def leave(self) -> None:
         """Conclude what was begun, where nobody waits for the rest."""
-        for answer in self._answers.values():
-            answer.leave()
+        for key, pieces in self._answers.items():
+            if key not in self._ended:
+                self._ended.add(key)
+                pieces.close(ConnectionError())
 
     @property
     def _known(self) -> Exchange:
-        return self._told.exchange.over(Exchange(run_id=self._request.run_id))
+        return self._told.over(Exchange(run_id=self._request.run_id))
 
     async def _unread(self, body: bytes) -> None:
-        if self.settings.release.gives_unjudged:
-            await self.send(body)
+        if self._release.gives_unjudged:
+            await self._send(body)
 
     async def _take(self, event: ServerEvent) -> None:
-        parts = self.places.parts(event)
-        path = self.settings.extraction.reply_contexts
+        parts = self._places.parts(event)
+        path = self._extraction.reply_contexts
         if path is not None and self._reply is None and path.values(parts.value) is not None:
             self._reply = parts.value
         if not self._is_known and not parts.unread:
@@ -127,76 +118,55 @@ class EventReply:
                 self._unknown += parts.rest
                 if len(self._unknown) > MOST_BYTES:
                     raise EventTooLarge
-                if not self.settings.release.gives_unjudged:
+                if not self._release.gives_unjudged:
                     return
             elif parts.texts or parts.known:
                 self._is_known = True
-                if not self.settings.release.gives_unjudged:
-                    await self.send(bytes(self._unknown))
+                if not self._release.gives_unjudged:
+                    await self._send(bytes(self._unknown))
                 self._unknown.clear()
         if parts.done:
             await self._end_all()
         if parts.unread:
             self._unread_event = True
-            self.beside |= {"unread"}
+            self._beside |= {"unread"}
             await self._unread(parts.rest)
         elif parts.rest:
-            await self.send(parts.rest)
-        self.beside |= parts.beside
+            await self._send(parts.rest)
+        self._beside |= parts.beside
         for key in parts.texts.keys() | parts.ends:
+            self._last[key] = event
             if key not in self._answers:
-                self._answers[key] = _Answer(self, key, event, await self._begun())
-            answer = self._answers[key]
-            answer.like = event
-            await answer.give(parts.texts.get(key, ""))
+                self._answers[key] = await self._begun()
+            if (text := parts.texts.get(key)) and key not in self._ended:
+                await self._give(key, partial(self._answers[key].feed, text))
             if key in parts.ends:
-                await answer.end()
+                await self._end(key)
         if parts.repeats:
-            await self.send(self.places.repeated(event))
+            await self._send(self._places.repeated(event))
 
     async def _end_all(self) -> None:
-        for answer in self._answers.values():
-            await answer.end()
+        for key in self._answers:
+            await self._end(key)
+
+    async def _end(self, key: AnswerKey) -> None:
+        if key in self._ended:
+            return
+        self._ended.add(key)
+        pieces = self._answers[key]
+        await self._give(key, pieces.close)
+        note = note_of(pieces.ruling, pieces.action, self._beside)
+        held = pieces.action == "replaced"
+        await self._send(self._places.end(self._last[key], key, self._key, note, held=held))
+
+    async def _give(self, key: AnswerKey, judging: Callable[[], list[str]]) -> None:
+        if text := "".join(await asyncio.to_thread(judging)):
+            await self._send(self._places.piece(self._last[key], key, text))
 
     async def _begun(self) -> GuardedPieces:
         by, why = self._known, None
-        guard, extraction = self.settings.guard, self.settings.extraction
         with ContainedInRequest("guard failed", by.run_id) as reading:
-            by, why = await extraction.exchange(self._request, self._told.exchange, self._reply)
+            by, why = await self._extraction.exchange(self._request, self._told, self._reply)
         if reading.error is not None:
             why = reading.reason("guard_failed")
-        return await asyncio.to_thread(GuardedPieces, guard, self.settings.release, by, why)
-
-
-@dataclass(slots=True)
-class _Answer:
-    """One answer of a reply; ``like`` is its last event."""
-
-    reply: EventReply
-    key: AnswerKey
-    like: ServerEvent
-    pieces: GuardedPieces
-    ended: bool = False
-
-    async def give(self, text: str) -> None:
-        if text and not self.ended:
-            await self._out(await asyncio.to_thread(self.pieces.feed, text))
-
-    async def end(self) -> None:
-        if self.ended:
-            return
-        self.ended = True
-        await self._out(await asyncio.to_thread(self.pieces.close))
-        reply, action = self.reply, self.pieces.action
-        note = note_of(self.pieces.ruling, action, reply.beside)
-        held = action == "replaced"
-        await reply.send(reply.places.end(self.like, self.key, reply.settings.key, note, held=held))
-
-    def leave(self) -> None:
-        if not self.ended:
-            self.ended = True
-            self.pieces.close(ConnectionError())
-
-    async def _out(self, pieces: list[str]) -> None:
-        if text := "".join(pieces):
-            await self.reply.send(self.reply.places.piece(self.like, self.key, text))
+        return await asyncio.to_thread(GuardedPieces, self._guard, self._release, by, why)

@@ -1,17 +1,7 @@
 """Guarded replies: the header, note, JSON body or stream that a client gets for a judged answer."""
 
-import asyncio
 import json
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterator,
-    Callable,
-    Collection,
-    Generator,
-    Iterable,
-    Iterator,
-    Sequence,
-)
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
@@ -21,7 +11,7 @@ from ragstone.core.errors import InputError
 from ragstone.core.messages import reason
 from ragstone.guard.assessment import Contained
 from ragstone.guard.stream import PushedStream, ReleasePolicy
-from ragstone.guard.stream.release import Policy, parts_of
+from ragstone.guard.stream.release import Policy, Signal, Steps, parts_of
 
 from .request_guard import (
     HELD,
@@ -30,14 +20,12 @@ from .request_guard import (
     OnFail,
     RequestGuard,
     Ruling,
-    Told,
-    listening,
 )
 from .request_reading import (
-    AtPath,
     BufferedRequest,
     ChatCompletions,
     Extraction,
+    JsonPath,
     Undecodable,
     decoded,
     json_value,
@@ -49,9 +37,7 @@ def header_value(rulings: Sequence[Ruling], action: str) -> bytes:
 
         ok=?0, decision=ask, action=replaced, id="7c1f", issues="unsupported_sentence"
 
-    Args:
-        rulings: One for each answer of the reply, at least one. Of several the worst counts.
-        action: ``passed``, ``marked``, ``replaced`` or ``refused``.
+    Of the rulings, one for each answer of the reply, the worst counts.
     """
 
     def order(ruling: Ruling) -> tuple[bool, int, bool]:
@@ -95,11 +81,8 @@ def note_of(ruling: Ruling, action: str, beside: Collection[str] = ()) -> dict[s
     """Say what came of an answer, as plain data.
 
     It quotes nothing: an answer that was held back must not get out by its note. Where the answer
-    is given as it is, each issue has its places in it, as pairs of characters.
-
-    Args:
-        action: ``passed``, ``marked``, ``replaced`` or ``refused``.
-        beside: What the reply has beside the answer that is not judged.
+    is given as it is, each issue has its places in it, as pairs of characters. ``beside`` names
+    what the reply has beside the answer that is not judged.
     """
     assessment = ruling.assessment
     issues = [
@@ -125,21 +108,10 @@ def note_of(ruling: Ruling, action: str, beside: Collection[str] = ()) -> dict[s
 UNAVAILABLE = 503
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedReply:
-    """A reply as it is given.
-
-    Attributes:
-        rulings: One for each answer of the reply, or one for a reply without an answer.
-        action: ``passed``, ``marked``, ``replaced`` or ``refused``.
-        body: The bytes to give; None: those of the app.
-        status: The status to give; None: that of the app.
-    """
-
-    rulings: Sequence[Ruling]
-    action: str
-    body: bytes | None = None
-    status: int | None = None
+JudgedReply = tuple[Sequence[Ruling], str, bytes | None, int | None]
+"""A reply as it is given: a ruling for each answer, or one if there is none; what was done:
+``passed``, ``marked``, ``replaced`` or ``refused``; and body and status, None for those of the app.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +120,7 @@ class JsonReplies:
 
     guard: RequestGuard
     extraction: Extraction
-    places: AtPath | ChatCompletions
+    places: JsonPath | ChatCompletions
     on_fail: OnFail
     body_key: str | None
     most_bytes: int
@@ -177,7 +149,7 @@ class JsonReplies:
         if ruling.held and self.on_fail is not None:
             status = self.on_fail if isinstance(self.on_fail, int) else UNAVAILABLE
             return self._refused([ruling], status)
-        return JudgedReply([ruling], "marked" if ruling.held else "passed")
+        return [ruling], "marked" if ruling.held else "passed", None, None
 
     async def _rulings(
         self, answers: Sequence[str | None], reply: Any, request: BufferedRequest, facts: Exchange
@@ -207,7 +179,7 @@ class JsonReplies:
                 note_of(ruling, action if ruling.held else "passed", beside) for ruling in rulings
             ]
             changed = {**changed, self.body_key: notes[0] if len(notes) == 1 else notes}
-        return JudgedReply(rulings, action, None if changed is value else _written(changed))
+        return rulings, action, None if changed is value else _written(changed), None
 
     def _refused(self, rulings: Sequence[Ruling], status: int) -> JudgedReply:
         codes = _codes(rulings) + [ruling.unjudged for ruling in rulings if ruling.unjudged]
@@ -216,7 +188,7 @@ class JsonReplies:
             "type": "answer_held",
             "code": codes[0] if codes else None,
         }
-        return JudgedReply(rulings, "refused", _written({"error": error}), status)
+        return rulings, "refused", _written({"error": error}), status
 
 
 def _written(value: Any) -> bytes:
@@ -226,11 +198,7 @@ def _written(value: Any) -> bytes:
 def release_of(
     guard: RequestGuard, on_fail: object, policy: Policy, *, stop_early: bool
 ) -> ReleasePolicy:
-    """Return what leaves of a stream: all at once, where nothing takes the place of what is held.
-
-    Raises:
-        InputError: There is no such policy.
-    """
+    """Return what leaves of a stream: all at once where nothing replaces what is held."""
     if on_fail is None:
         policy = "flag_after"
     instead = on_fail if isinstance(on_fail, str) and policy != "flag_after" else None
@@ -337,69 +305,33 @@ def _is_known(piece: Any) -> bool:
     return True
 
 
-_END = object()
+def piecewise(
+    begin: Callable[[], GuardedPieces], last: Callable[[GuardedPieces], Iterable[Any]]
+) -> Steps:
+    """Yield the steps by which an answer leaves; what its source raises is raised after that.
 
-Begin = Callable[[], GuardedPieces]
-"""Begins an answer; called with the first piece, when all is told that it is judged by."""
-
-Last = Callable[[GuardedPieces], Iterable[Any]]
-"""Gives what comes behind an answer."""
-
-
-def through(source: Iterator[Any], begin: Begin, last: Last, facts: Told) -> Generator[Any]:
-    """Yield what may leave of a source; what it raises is raised after that."""
+    Args:
+        begin: Called with the first piece, when all is told that the answer is judged by.
+        last: Gives what comes behind the answer.
+    """
     pieces: GuardedPieces | None = None
     try:
         with Contained() as reading:
             while True:
-                with listening(facts):
-                    piece = next(source, _END)
+                piece = yield Signal.NEXT
                 if pieces is None:
-                    pieces = begin()
-                if piece is _END:
+                    pieces = yield begin
+                if piece is Signal.END:
                     break
-                yield from pieces.feed(piece)
-    except GeneratorExit:
-        if isinstance(source, Generator):
-            source.close()
+                leaving = yield partial(pieces.feed, piece)
+                yield leaving
+        if pieces is None:
+            pieces = yield begin
+        leaving = yield partial(pieces.close, reading.error)
+        yield leaving
+        if reading.error is not None:
+            raise reading.error
+        yield from ([part] for part in last(pieces))
+    finally:
         if pieces is not None:
             pieces.close(ConnectionError())
-        raise
-    if pieces is None:
-        pieces = begin()
-    yield from pieces.close(reading.error)
-    if reading.error is not None:
-        raise reading.error
-    yield from last(pieces)
-
-
-async def athrough(
-    source: AsyncIterator[Any], begin: Begin, last: Last, facts: Told
-) -> AsyncGenerator[Any]:
-    """Yield as ``through`` does, over an asynchronous source; judges in a thread."""
-    pieces: GuardedPieces | None = None
-    try:
-        with Contained() as reading:
-            while True:
-                with listening(facts):
-                    piece = await anext(source, _END)
-                if pieces is None:
-                    pieces = await asyncio.to_thread(begin)
-                if piece is _END:
-                    break
-                for part in await asyncio.to_thread(pieces.feed, piece):
-                    yield part
-    except (GeneratorExit, asyncio.CancelledError):
-        if isinstance(source, AsyncGenerator):
-            await source.aclose()
-        if pieces is not None:
-            pieces.close(ConnectionError())
-        raise
-    if pieces is None:
-        pieces = await asyncio.to_thread(begin)
-    for part in await asyncio.to_thread(pieces.close, reading.error):
-        yield part
-    if reading.error is not None:
-        raise reading.error
-    for part in last(pieces):
-        yield part

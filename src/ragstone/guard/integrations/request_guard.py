@@ -16,9 +16,8 @@ from time import monotonic
 from typing import Any, Literal, Protocol
 
 from ragstone.core.errors import InputError
-from ragstone.core.escape import single_line
 from ragstone.core.messages import Reason, reason
-from ragstone.guard.assessment import LOGGER, LONGEST_ID, Assessment, Contained, WayOut, event_of
+from ragstone.guard.assessment import LOGGER, Assessment, Contained, WayOut, event_of, shown
 from ragstone.guard.claim_judges import Circuit
 from ragstone.guard.guard import Guard, unjudged
 from ragstone.guard.stream import PushedStream, ReleasePolicy, pushed_stream
@@ -69,9 +68,11 @@ OnFail = str | int | None
 """A text, the status of an error, or None: the answer all the same."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Exchange:
     """The facts that an answer is judged by, as far as they are known.
+
+    Of those told in a request there is one, shared by the tasks and threads that work on it.
 
     Attributes:
         question: None: not known.
@@ -90,14 +91,7 @@ class Exchange:
         return replace(self, **{name: getattr(other, name) for name in names})
 
 
-class Told:
-    """The facts told in one request; shared by the tasks and threads that work on it."""
-
-    def __init__(self) -> None:
-        self.exchange = Exchange()
-
-
-_TOLD: ContextVar[Told | None] = ContextVar("ragstone_guard_told", default=None)
+_TOLD: ContextVar[Exchange | None] = ContextVar("ragstone_guard_told", default=None)
 
 
 def tell_guard(
@@ -121,13 +115,15 @@ def tell_guard(
     """
     facts = _TOLD.get()
     if facts is not None:
-        facts.exchange = Exchange(question, contexts, retrieval_scores, run_id).over(facts.exchange)
+        known = Exchange(question, contexts, retrieval_scores, run_id).over(facts)
+        facts.question, facts.contexts = known.question, known.contexts
+        facts.retrieval_scores, facts.run_id = known.retrieval_scores, known.run_id
 
 
 @contextmanager
-def listening(facts: Told | None = None) -> Iterator[Told]:
+def listening(facts: Exchange | None = None) -> Iterator[Exchange]:
     """Hear what ``tell_guard`` is told inside, also in tasks and threads begun there."""
-    facts = Told() if facts is None else facts
+    facts = Exchange() if facts is None else facts
     token = _TOLD.set(facts)
     try:
         yield facts
@@ -371,8 +367,3 @@ class ContainedInRequest(Contained):
         for frame, line in traceback.walk_tb(error.__traceback__):
             at = f"{frame.f_code.co_filename}:{line}"
         LOGGER.error(self._message, *self._arguments, shown(self._run_id), type(error).__name__, at)
-
-
-def shown(run_id: str | None) -> str | None:
-    """Return a request's name as a log shows it."""
-    return None if run_id is None else single_line(str(run_id))[:LONGEST_ID]

@@ -15,9 +15,9 @@ from uuid import uuid4
 from ragstone.core.errors import InputError
 from ragstone.core.escape import single_line
 from ragstone.core.messages import reason
-from ragstone.guard.assessment import LOGGER
+from ragstone.guard.assessment import LOGGER, shown
 
-from .request_guard import ContainedInRequest, Exchange, shown
+from .request_guard import ContainedInRequest, Exchange
 
 WINDOWS = {"gzip": zlib.MAX_WBITS | 16, "x-gzip": zlib.MAX_WBITS | 16, "deflate": zlib.MAX_WBITS}
 
@@ -31,11 +31,7 @@ class Undecodable(ValueError):
 
 
 def decoded(body: bytes, encoding: str | None, most: int) -> bytes:
-    """Return a whole body without its compression, which may have ``most`` bytes.
-
-    Raises:
-        Undecodable: The compression is not known, the body is damaged, or it is larger.
-    """
+    """Return a whole body without its compression, which may have ``most`` bytes."""
     name = (encoding or "identity").strip().lower()
     if name not in ("identity", ""):
         if name not in WINDOWS:
@@ -153,11 +149,7 @@ class JsonPath:
 
     @classmethod
     def read(cls, text: str) -> "JsonPath":
-        """Parse a path.
-
-        Raises:
-            InputError: It is not such a path.
-        """
+        """Parse a path."""
         steps: list[Step] = []
         at = 1
         while text.startswith("$") and at < len(text):
@@ -194,6 +186,27 @@ class JsonPath:
     def changed(self, value: Any, change: Callable[[Any], Any]) -> Any:
         """Copy the value with what stands there changed; the rest is shared."""
         return _changed(value, self.steps, change)
+
+    def answers(self, body: Any) -> list[str | None] | None:
+        """Return each answer, None for an empty one; None if what stands there is no text."""
+        values = self.values(body)
+        lists = (value for value in values or () if isinstance(value, list))
+        is_mixed = any(text_of([part]) is None for value in lists for part in value)
+        return None if is_mixed else _texts(values)
+
+    def replaced(self, body: Any, texts: Sequence[str | None]) -> Any:
+        """Copy the body with other answers; None leaves one as it is."""
+        left = iter(texts)
+
+        def change(old: Any) -> Any:
+            new = next(left)
+            return old if new is None else new
+
+        return self.changed(body, change)
+
+    def beside(self, body: Any) -> frozenset[str]:  # noqa: ARG002
+        """Name nothing, for nothing is known of that."""
+        return frozenset()
 
 
 def _values(value: Any, steps: Sequence[Step]) -> list[Any] | None:
@@ -242,37 +255,6 @@ BESIDE = {
 
 SPELLED = ("logprobs", "message", "text")
 """Keys of a streamed choice that spell its text out beside its delta."""
-
-
-@dataclass(frozen=True, slots=True)
-class AtPath:
-    """The answers that stand at a JSON path."""
-
-    path: JsonPath
-
-    def answers(self, body: Any) -> list[str | None] | None:
-        """Return each answer, None for an empty one; None if what stands there is no text."""
-        values = self.path.values(body)
-        lists = (value for value in values or () if isinstance(value, list))
-        is_mixed = any(text_of([part]) is None for value in lists for part in value)
-        return None if is_mixed else _texts(values)
-
-    def replaced(self, body: Any, texts: Sequence[str | None]) -> Any:
-        """Copy the body with other answers; None leaves one as it is."""
-        left = iter(texts)
-
-        def change(old: Any) -> Any:
-            new = next(left)
-            return old if new is None else new
-
-        return self.path.changed(body, change)
-
-    def beside(self, body: Any) -> frozenset[str]:  # noqa: ARG002
-        """Name nothing, for nothing is known of that."""
-        return frozenset()
-
-    def __str__(self) -> str:
-        return str(self.path)
 
 
 class ChatCompletions:

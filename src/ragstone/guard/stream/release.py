@@ -11,14 +11,13 @@ from ragstone.core.messages import reason
 from ragstone.data.thoughts import ThoughtFilter
 from ragstone.guard.assessment import Assessment, CheckStatus, Contained
 
+from .sentence_boundaries import StreamUnit, Units
 from .unit_judge import (
     ArrivingText,
     Grouping,
-    StreamUnit,
     Text,
     UnitGroup,
     UnitJudge,
-    Units,
     UnitVerdict,
 )
 
@@ -148,8 +147,8 @@ class Signal(Enum):
 
 
 Out = str | NotJudged
-Step = Signal | Callable[[], Any] | Out
-"""A callable is work that takes time: it is to be called, and its result sent."""
+Step = Signal | Callable[[], Any] | list[Any]
+"""A list leaves. A callable is work that takes time: it is to be called, and its result sent."""
 
 Steps = Generator[Step, Any, None]
 
@@ -160,7 +159,6 @@ class Release:
     ``steps`` says what is to be done next; what drives it reads, waits and gives on.
 
     Attributes:
-        units: The judged units, in the order of the answer.
         assessment: Of the answer without thoughts in think tags; None before the end.
         cut: Why not all of the answer was read, as a code with facts; None if all was.
     """
@@ -170,13 +168,14 @@ class Release:
         judge: UnitJudge,
         policy: ReleasePolicy,
         on_unit: Callable[[UnitVerdict], object] | None = None,
+        chunks: Any = (),
     ) -> None:
-        self.units: list[UnitVerdict] = []
+        """Begin; ``chunks`` are the source, unless its pieces are pushed."""
         self.assessment: Assessment | None = None
         self.cut: str | None = None
-        self._judge = judge
-        self._policy = policy
-        self._on_unit = on_unit
+        self.judge, self.policy, self.on_unit = judge, policy, on_unit
+        self._chunks = chunks
+        self._units: list[UnitVerdict] = []
         self._thoughts = None if judge.guard.checks.keep_thoughts else ThoughtFilter()
         self._arriving = ArrivingText()
         self._cutter = Units()
@@ -188,8 +187,13 @@ class Release:
 
     @property
     def released(self) -> str:
-        """The text that left, with what was put in place of some."""
+        """The text that left so far, with what was put in place of some."""
         return "".join(self._released)
+
+    @property
+    def units(self) -> tuple[UnitVerdict, ...]:
+        """The units judged so far, in the order of the answer, and what was done with them."""
+        return tuple(self._units)
 
     def steps(self) -> Steps:
         """Yield what is to be done, from the first piece to the assessment.
@@ -197,7 +201,7 @@ class Release:
         Raises:
             Exception: What the source raised, after all else is done.
         """
-        yield self._judge.read
+        yield self.judge.read
         with Contained() as reading:
             yield from self._reading()
         if reading.error is not None:
@@ -207,24 +211,32 @@ class Release:
         if not self._stopped:
             yield from self._ending()
         self.assessment = yield self._conclude
-        if self._policy.policy == "hold_all":
+        if self.policy.policy == "hold_all":
             yield from self._all()
         if reading.error is not None:
             raise reading.error
 
-    def leave(self) -> None:
-        """Conclude where the reader left before the end."""
+    def steps_until_left(self) -> Steps:
+        """Yield as ``steps``, and conclude where whoever drives them leaves before the end."""
+        try:
+            yield from self.steps()
+        finally:
+            self.leave()
+
+    def leave(self) -> bool:
+        """Conclude where the reader left before the end, and return whether it did."""
         if self.assessment is not None:
-            return
+            return False
         self.cut = self.cut or reason("stream_left")
         if not self._stopped:
             self._written.append(self._rest())
-            start = self.units[-1].end if self.units else 0
+            start = self._units[-1].end if self._units else 0
             rest = "".join(self._written)[start:]
             if rest:
-                left = self._judge.left_open(UnitGroup(rest, start, "rest"), reason("unit_cut"))
+                left = self.judge.left_open(UnitGroup(rest, start, "rest"), reason("unit_cut"))
                 self._keep(left)
         self.assessment = self._conclude()
+        return True
 
     def _reading(self) -> Steps:
         while not self._stopped:
@@ -233,11 +245,11 @@ class Release:
                 return
             for part in parts_of(piece):
                 if isinstance(part, NotJudged):
-                    yield part
+                    yield [part]
                     continue
                 if text := self._answer(self._arriving.feed(part)):
                     self._written.append(text)
-                    if self._policy.policy == "flag_after":
+                    if self.policy.policy == "flag_after":
                         yield self._out(text)
                     yield from self._groups(self._grouped(self._cutter.feed(text)))
                 if self._stopped:
@@ -258,14 +270,14 @@ class Release:
             groups.append(last)
         # What was held of a character that never became whole.
         held = "".join(self._written)[sum(map(len, self._released)) :]
-        if held and self.cut is None and self._policy.policy == "flag_after":
+        if held and self.cut is None and self.policy.policy == "flag_after":
             yield self._out(held)
         for group in groups:
             if self.cut is None or group.kind == "rest":
                 yield from self._groups([group])
             else:
                 # Where it ends was still to come.
-                yield from self._settled(self._judge.left_open(group, reason("unit_cut")))
+                yield from self._settled(self.judge.left_open(group, reason("unit_cut")))
             if self._stopped:
                 return
 
@@ -274,16 +286,16 @@ class Release:
 
     def _groups(self, groups: Iterable[UnitGroup]) -> Steps:
         for group in groups:
-            judged: UnitVerdict = yield partial(self._judge.judge, group)
+            judged: UnitVerdict = yield partial(self.judge.judge, group)
             yield from self._settled(judged)
-            if judged.status == "failed" and self._policy.stop_early:
+            if judged.status == "failed" and self.policy.stop_early:
                 self._stopped = True
                 self.cut = reason("stream_stopped")
-                self._written = [unit.text for unit in self.units]
+                self._written = [unit.text for unit in self._units]
                 return
 
     def _settled(self, judged: UnitVerdict) -> Steps:
-        policy = self._policy.policy
+        policy = self.policy.policy
         if policy == "flag_after":
             self._keep(replace(judged, released=True))
         elif policy == "hold_all":
@@ -303,8 +315,8 @@ class Release:
         whole = "".join(self._written)
         state: CheckStatus = "failed" if assessment.ok is False else "not_judged"
         passes = self._leaves("passed" if assessment.decision == "pass" else state)
-        if passes and (self.cut is None or self._policy.if_not_judged == "release"):
-            self.units[:] = [replace(unit, released=True) for unit in self.units]
+        if passes and (self.cut is None or self.policy.if_not_judged == "release"):
+            self._units[:] = [replace(unit, released=True) for unit in self._units]
             if whole:
                 yield self._out(whole)
             return
@@ -314,11 +326,11 @@ class Release:
 
     def _leaves(self, status: CheckStatus) -> bool:
         if status == "not_judged":
-            return self._policy.if_not_judged == "release"
+            return self.policy.if_not_judged == "release"
         return status != "failed"
 
     def _instead(self, unit: UnitVerdict) -> str | None:
-        instead = self._policy.instead
+        instead = self.policy.instead
         if instead is None or (isinstance(instead, str) and self._replaced):
             return None
         self._replaced = True
@@ -327,9 +339,9 @@ class Release:
         return None if text is None else gap + str(text)
 
     def _keep(self, unit: UnitVerdict) -> None:
-        self.units.append(unit)
-        if self._on_unit is not None:
-            self._called(self._on_unit, unit)
+        self._units.append(unit)
+        if self.on_unit is not None:
+            self._called(self.on_unit, unit)
 
     def _called(self, function: Callable[[UnitVerdict], Any], unit: UnitVerdict) -> Any:
         """Call a function of the user's; None if it raises, which is logged."""
@@ -337,12 +349,12 @@ class Release:
             return function(unit)
         return None
 
-    def _out(self, text: str) -> str:
+    def _out(self, text: str) -> list[str]:
         self._released.append(text)
-        return text
+        return [text]
 
     def _conclude(self) -> Assessment:
         notes = [] if self.cut is None else [self.cut]
         if self._thoughts is not None and self._thoughts.thoughts:
             notes.append(reason("thoughts_taken_off"))
-        return self._judge.conclude("".join(self._written), *notes)
+        return self.judge.conclude("".join(self._written), *notes)

@@ -8,7 +8,7 @@ is cut.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -26,9 +26,12 @@ from ragstone.judges.local.sentences import (
     OPENERS,
     OTHER_STOPS,
     STOP,
+    Sentence,
     after_mark,
     continues,
+    each_sentence,
     ends_sentence,
+    trimmed,
 )
 
 UnitKind = Literal["sentence", "row", "code", "rest"]
@@ -97,23 +100,39 @@ class _Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Boundary:
-    """The end of a unit.
+class StreamUnit:
+    """A sentence, a row of a table or a block of code, with the white space and marks before it.
 
     Attributes:
-        first: Where what it says begins, after white space and marks of lists; in characters of
-            the text.
-        lower_case_only: Of a row and of code, whether the text is taken to have no capital.
+        first: The place in ``text`` of the sentence, after the white space and marks before it.
+        lower_case_only: Whether the answer is taken to have no capital, by which sentences in rows
+            and code are told.
     """
 
-    first: int
-    end: int
+    text: str
+    start: int
     kind: UnitKind
-    lower_case_only: bool
+    first: int = 0
+    lower_case_only: bool = False
+
+    @property
+    def end(self) -> int:
+        """The place in the answer of its end."""
+        return self.start + len(self.text)
+
+    def sentences(self) -> Iterator[Sentence]:
+        """Yield its sentences, by their places in ``text``."""
+        if self.kind == "sentence":
+            yield trimmed(self.text, self.first, len(self.text))
+        elif self.kind != "rest":
+            yield from each_sentence(self.text, self.lower_case_only)
 
 
-class SentenceBoundaries:
-    """The ends of the units of one text that comes in pieces."""
+class Units:
+    """The units of one text that comes in pieces.
+
+    Their texts, one after the other, are the text; they are the same however it is cut.
+    """
 
     def __init__(self) -> None:
         self._text = ""
@@ -126,10 +145,13 @@ class SentenceBoundaries:
         self._block: _Block | None = None
         self._at = 0
         self._closed = False
-        self._found: list[Boundary] = []
+        self._boundaries: list[tuple[int, int, UnitKind, bool]] = []
+        self._held: list[str] = []
+        self._start = 0
 
-    def feed(self, piece: str) -> list[Boundary]:
-        """Return the ends that are known with this piece of the text."""
+    def feed(self, piece: str) -> list[StreamUnit]:
+        """Return the units that are complete with this piece of the text."""
+        self._held.append(piece)
         read = 0
         while read < len(piece):
             known = len(self._text) + self._held_back
@@ -142,19 +164,33 @@ class SentenceBoundaries:
             quiet = self._wakes is not None and self._wakes.search(part) is None
             if self._doubt is not None or not quiet or self._held_back >= MOST_DOUBT:
                 self._look()
-        return self._told()
+        return self._complete()
 
-    def close(self) -> list[Boundary]:
-        """Return the ends that are known when nothing more comes."""
+    def close(self, rest: str = "") -> list[StreamUnit]:
+        """Return the units that are left when nothing comes behind this piece."""
+        if self._closed:
+            return []
+        units = self.feed(rest)
         self._closed = True
         if self._lower_case_only is None and _no_capital("".join(self._waiting)):
             self._lower_case_only = True
         self._look()
-        return self._told()
+        units += self._complete()
+        if left := "".join(self._held):
+            units.append(StreamUnit(left, self._start, "rest", len(left)))
+        return units
 
-    def _told(self) -> list[Boundary]:
-        boundaries, self._found = self._found, []
-        return boundaries
+    def _complete(self) -> list[StreamUnit]:
+        if not self._boundaries:
+            return []
+        units, text, base = list[StreamUnit](), "".join(self._held), self._start
+        for first, end, kind, lower in self._boundaries:
+            piece = text[self._start - base : end - base]
+            place = max(first - self._start, 0)
+            units.append(StreamUnit(piece, self._start, kind, place, lower))
+            self._start = end
+        self._held, self._boundaries = [text[self._start - base :]], []
+        return units
 
     def _look(self) -> None:
         new = "".join(self._waiting)
@@ -375,7 +411,7 @@ class SentenceBoundaries:
 
     def _tell(self, first: int, end: int, kind: UnitKind) -> None:
         lower = kind != "sentence" and bool(self._lower_case_only)
-        self._found.append(Boundary(self._base + first, self._base + end, kind, lower))
+        self._boundaries.append((self._base + first, self._base + end, kind, lower))
         self._at = end
 
     def _trim(self) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import (
+    AsyncGenerator,
     AsyncIterable,
     AsyncIterator,
     Callable,
@@ -10,25 +11,27 @@ from collections.abc import (
     Iterator,
     Sequence,
 )
-from contextlib import suppress
-from inspect import isawaitable
+from contextlib import AbstractContextManager, nullcontext, suppress
+from functools import partial
+from inspect import GEN_SUSPENDED, getgeneratorstate, isawaitable
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
-from ragstone.guard.assessment import Assessment, Contained
+from ragstone.guard.assessment import Contained
 from ragstone.guard.guard import DecidesByConfidence, Guard, Listener, guard_of
 from ragstone.guard.guard_input import Checks, ReadContexts
 
 from .release import (
     IfNotJudgedUnit,
     Instead,
-    NotJudged,
     Out,
     Policy,
     Release,
     ReleasePolicy,
     Signal,
+    Step,
+    Steps,
 )
 from .unit_judge import UnitJudge, UnitVerdict
 
@@ -36,32 +39,7 @@ if TYPE_CHECKING:
     from ragstone.run.judging.run_models import Named
 
 
-class _Judged:
-    def __init__(self, releasing: Release) -> None:
-        self.releasing = releasing
-
-    @property
-    def assessment(self) -> Assessment | None:
-        """The assessment of the answer as it was written and read; None before the end."""
-        return self.releasing.assessment
-
-    @property
-    def units(self) -> tuple[UnitVerdict, ...]:
-        """The units judged so far, in the order of the answer, and what was done with them."""
-        return tuple(self.releasing.units)
-
-    @property
-    def released(self) -> str:
-        """The text that left so far, with what was put in place of some."""
-        return self.releasing.released
-
-    @property
-    def cut(self) -> str | None:
-        """The reason that not all of the answer was read, as a code; None if all was."""
-        return self.releasing.cut
-
-
-class Stream(_Judged):
+class Stream(Release):
     """An answer that is given while it is written, as far as it is judged.
 
         stream = assess_stream(question, contexts, model(question))
@@ -74,15 +52,12 @@ class Stream(_Judged):
     source.
     """
 
-    def __init__(self, releasing: Release, chunks: Iterable[Any]) -> None:
-        super().__init__(releasing)
-        self._chunks = chunks
-        self._running: Callable[[], Generator[Out] | None] | None = None
+    _running: Callable[[], Generator[Out] | None] | None = None
 
     def __iter__(self) -> Iterator[Out]:
         if self._running is not None:
             return iter(())
-        running = self._run()
+        running = driven(self.steps_until_left(), self._chunks)
         # Held by whoever iterates alone, so that it ends where they stop.
         self._running = ref(running)
         return running
@@ -99,57 +74,22 @@ class Stream(_Judged):
         if running is not None:
             running.close()
         self._running = self._running or (lambda: None)
-        self._left(None)
-
-    def _run(self) -> Generator[Out]:
-        source: Iterator[Any] | None = None
-        steps = self.releasing.steps()
-        sent: Any = None
-        raised: Exception | None = None
-        try:
-            while True:
-                try:
-                    step = steps.send(sent) if raised is None else steps.throw(raised)
-                except StopIteration:
-                    return
-                sent = raised = None
-                if step is Signal.NEXT:
-                    with Contained() as reading:
-                        source = iter(self._chunks) if source is None else source
-                        sent = next(source, Signal.END)
-                    raised = reading.error
-                elif step is Signal.CLOSE:
-                    _close(source, self._chunks)
-                elif isinstance(step, str | NotJudged):
-                    yield step
-                else:
-                    assert callable(step)
-                    sent = step()
-        finally:
-            self._left(source)
-
-    def _left(self, source: Iterator[Any] | None) -> None:
-        if self.assessment is None:
-            _close(source, self._chunks)
-            self.releasing.leave()
+        if self.leave():
+            _close(self._chunks)
 
 
-class AsyncStream(_Judged):
+class AsyncStream(Release):
     """A ``Stream`` over what comes asynchronously. Units are judged in a thread of their own.
 
     Whoever stops before the end closes the source with ``aclose``, or by leaving ``async with``.
     """
 
-    def __init__(self, releasing: Release, chunks: AsyncIterable[Any]) -> None:
-        super().__init__(releasing)
-        self._chunks = chunks
-        self._running: Any = None
+    _running: AsyncGenerator[Out] | None = None
 
     def __aiter__(self) -> AsyncIterator[Out]:
         if self._running is None:
-            self._running = self._run()
-        running: AsyncIterator[Out] = self._running
-        return running
+            self._running = adriven(self.steps_until_left(), self._chunks)
+        return self._running
 
     async def __aenter__(self) -> "AsyncStream":
         return self
@@ -159,48 +99,17 @@ class AsyncStream(_Judged):
 
     async def aclose(self) -> None:
         """Stop reading, close the source and assess what was read."""
-        if self._running is None:
-            self._running = self._run()
-        await self._running.aclose()
-        await self._left(None)
-
-    async def _run(self) -> AsyncIterator[Out]:
-        source: AsyncIterator[Any] | None = None
-        steps = self.releasing.steps()
-        sent: Any = None
-        raised: Exception | None = None
-        try:
-            while True:
-                try:
-                    step = steps.send(sent) if raised is None else steps.throw(raised)
-                except StopIteration:
-                    return
-                sent = raised = None
-                if step is Signal.NEXT:
-                    with Contained() as reading:
-                        source = aiter(self._chunks) if source is None else source
-                        sent = await anext(source, Signal.END)
-                    raised = reading.error
-                elif step is Signal.CLOSE:
-                    await _aclose(source, self._chunks)
-                elif isinstance(step, str | NotJudged):
-                    yield step
-                else:
-                    assert callable(step)
-                    sent = await asyncio.to_thread(step)
-        finally:
-            await self._left(source)
-
-    async def _left(self, source: AsyncIterator[Any] | None) -> None:
-        if self.assessment is None:
-            self.releasing.leave()
-            await _aclose(source, self._chunks)
+        aiter(self)
+        if self._running is not None:
+            await self._running.aclose()
+        if self.leave():
+            await _aclose(self._chunks)
 
 
-class PushedStream(_Judged):
+class PushedStream(Release):
     """A ``Stream`` for code that is given the pieces rather than reads them.
 
-        pushed = PushedStream(releasing)
+        pushed = pushed_stream(guard, policy, question, contexts)
         for piece in pieces:
             send(pushed.feed(piece))
         send(pushed.close())
@@ -208,10 +117,15 @@ class PushedStream(_Judged):
     Both judge, which may take time: call them in a thread where others wait.
     """
 
-    def __init__(self, releasing: Release) -> None:
-        super().__init__(releasing)
-        self._steps = releasing.steps()
-        self._out: list[Out] = []
+    def __init__(
+        self,
+        judge: UnitJudge,
+        policy: ReleasePolicy,
+        on_unit: Callable[[UnitVerdict], object] | None = None,
+    ) -> None:
+        super().__init__(judge, policy, on_unit)
+        self._steps = self.steps()
+        self._waiting: list[Out] = []
         self._on(None)
 
     @property
@@ -241,22 +155,81 @@ class PushedStream(_Judged):
             return self._taken()
 
     def _on(self, sent: object, error: Exception | None = None) -> list[Out]:
-        try:
+        with suppress(StopIteration):
             step = self._steps.send(sent) if error is None else self._steps.throw(error)
             while step is not Signal.NEXT:
-                result = None
-                if isinstance(step, str | NotJudged):
-                    self._out.append(step)
-                elif callable(step):
-                    result = step()
-                step = self._steps.send(result)
-        except StopIteration:
-            pass
+                if isinstance(step, list):
+                    self._waiting += step
+                step = self._steps.send(step() if callable(step) else None)
         return self._taken()
 
     def _taken(self) -> list[Out]:
-        out, self._out = self._out, []
+        out, self._waiting = self._waiting, []
         return out
+
+
+def driven(
+    steps: Steps,
+    chunks: Iterable[Any],
+    within: Callable[[], AbstractContextManager[Any]] = nullcontext,
+) -> Generator[Any]:
+    """Yield what leaves of a source by steps; ``within`` is entered around each reading.
+
+    Both are closed where whoever iterates leaves before the end.
+    """
+    source: Iterator[Any] | None = None
+    go_on: Callable[[], Step] = partial(steps.send, None)
+    try:
+        with suppress(StopIteration):
+            while True:
+                step, go_on = go_on(), partial(steps.send, None)
+                if step is Signal.NEXT:
+                    with Contained() as reading, within():
+                        source = iter(chunks) if source is None else source
+                        go_on = partial(steps.send, next(source, Signal.END))
+                    if reading.error is not None:
+                        go_on = partial(steps.throw, reading.error)
+                elif step is Signal.CLOSE:
+                    _close(source, chunks)
+                elif isinstance(step, list):
+                    yield from step
+                elif callable(step):
+                    go_on = partial(steps.send, step())
+    finally:
+        if getgeneratorstate(steps) == GEN_SUSPENDED:
+            steps.close()
+            _close(source, chunks)
+
+
+async def adriven(
+    steps: Steps,
+    chunks: AsyncIterable[Any],
+    within: Callable[[], AbstractContextManager[Any]] = nullcontext,
+) -> AsyncGenerator[Any]:
+    """Yield as ``driven`` does, over an asynchronous source; what takes time runs in a thread."""
+    source: AsyncIterator[Any] | None = None
+    go_on: Callable[[], Step] = partial(steps.send, None)
+    try:
+        with suppress(StopIteration):
+            while True:
+                step, go_on = go_on(), partial(steps.send, None)
+                if step is Signal.NEXT:
+                    with Contained() as reading, within():
+                        source = aiter(chunks) if source is None else source
+                        go_on = partial(steps.send, await anext(source, Signal.END))
+                    if reading.error is not None:
+                        go_on = partial(steps.throw, reading.error)
+                elif step is Signal.CLOSE:
+                    await _aclose(source, chunks)
+                elif isinstance(step, list):
+                    for part in step:
+                        yield part
+                elif callable(step):
+                    go_on = partial(steps.send, await asyncio.to_thread(step))
+    finally:
+        if getgeneratorstate(steps) == GEN_SUSPENDED:
+            steps.close()
+            await _aclose(source, chunks)
 
 
 def _close(*sources: object) -> None:
@@ -344,7 +317,7 @@ def assess_stream(
     )  # fmt: skip
     unit_judge = UnitJudge(guard, question, contexts, retrieval_scores, run_id)
     release = ReleasePolicy(policy, stop_early, instead, if_not_judged)
-    return Stream(Release(unit_judge, release, on_unit), chunks)
+    return Stream(unit_judge, release, on_unit, chunks)
 
 
 def aassess_stream(
@@ -354,7 +327,8 @@ def aassess_stream(
     **settings: Any,
 ) -> AsyncStream:
     """Judge as ``assess_stream`` does, over an asynchronous source, for ``async for``."""
-    return AsyncStream(assess_stream(question, contexts, (), **settings).releasing, chunks)
+    plain = assess_stream(question, contexts, (), **settings)
+    return AsyncStream(plain.judge, plain.policy, plain.on_unit, chunks)
 
 
 def pushed_stream(
@@ -369,4 +343,4 @@ def pushed_stream(
 ) -> PushedStream:
     """Judge as ``assess_stream`` does, for code that is given the pieces."""
     unit_judge = UnitJudge(guard, question, contexts, retrieval_scores, run_id)
-    return PushedStream(Release(unit_judge, release, on_unit))
+    return PushedStream(unit_judge, release, on_unit)

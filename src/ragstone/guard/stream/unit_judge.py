@@ -1,11 +1,10 @@
-"""Unit judge: splits a streamed answer into units, such as sentences, and judges them in order."""
+"""Unit judge: judges the units of a streamed answer, such as sentences, in order."""
 
 import re
 import time
 from codecs import getincrementaldecoder
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field, fields, replace
-from functools import cached_property
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from ragstone.guard import answer_checks
@@ -26,10 +25,9 @@ from ragstone.guard.new_facts import AnswerSoFar
 from ragstone.guard.visible_text import unreadable
 from ragstone.judges.judge import STRINGS
 from ragstone.judges.local.claims_and_evidence import LocatedClaim, Passages, claim_of
-from ragstone.judges.local.sentences import Sentence, each_sentence, trimmed
 from ragstone.judges.local.text_terms import terms
 
-from .sentence_boundaries import Boundary, SentenceBoundaries, UnitKind
+from .sentence_boundaries import StreamUnit, UnitKind
 
 _UTF_8 = getincrementaldecoder("utf-8")
 _HALVES = re.compile("[\ud800-\udbff][\udc00-\udfff]|[\ud800-\udfff]")
@@ -76,103 +74,6 @@ def _joined(match: re.Match[str]) -> str:
     if len(halves) == 1:
         return "\ufffd"
     return chr(0x10000 + ((ord(halves[0]) - 0xD800) << 10) + ord(halves[1]) - 0xDC00)
-
-
-@dataclass(frozen=True, slots=True)
-class StreamUnit:
-    """A sentence, a row of a table or a block of code, with the white space and marks before it.
-
-    Attributes:
-        first: The place in ``text`` of the sentence, after the white space and marks before it.
-        lower_case_only: Whether the answer is taken to have no capital, by which sentences in rows
-            and code are told.
-    """
-
-    text: str
-    start: int
-    kind: UnitKind
-    first: int = 0
-    lower_case_only: bool = False
-
-    @property
-    def end(self) -> int:
-        """The place in the answer of its end."""
-        return self.start + len(self.text)
-
-    def sentences(self) -> Iterator[Sentence]:
-        """Yield its sentences, by their places in ``text``."""
-        if self.kind == "sentence":
-            yield trimmed(self.text, self.first, len(self.text))
-        elif self.kind != "rest":
-            yield from each_sentence(self.text, self.lower_case_only)
-
-
-class Units:
-    """The units of one answer that comes in pieces of text.
-
-    Their texts, one after the other, are the answer; they are the same however it is cut.
-    """
-
-    def __init__(self) -> None:
-        self._ends = SentenceBoundaries()
-        self._held: list[str] = []
-        self._start = 0
-        self._closed = False
-
-    def feed(self, text: str) -> list[StreamUnit]:
-        """Return the units that are complete with these characters."""
-        if not text:
-            return []
-        self._held.append(text)
-        ends = self._ends.feed(text)
-        return self._complete(ends) if ends else []
-
-    def close(self, rest: str = "") -> list[StreamUnit]:
-        """Return the units that are left when nothing comes behind these characters."""
-        if self._closed:
-            return []
-        self._closed = True
-        self._held.append(rest)
-        units = self._complete([*self._ends.feed(rest), *self._ends.close()])
-        left = "".join(self._held)
-        if left:
-            units.append(StreamUnit(left, self._start, "rest", len(left)))
-        return units
-
-    def _complete(self, ends: Iterable[Boundary]) -> list[StreamUnit]:
-        units, text, base = [], "".join(self._held), self._start
-        for end in ends:
-            piece = text[self._start - base : end.end - base]
-            first = max(end.first - self._start, 0)
-            units.append(StreamUnit(piece, self._start, end.kind, first, end.lower_case_only))
-            self._start = end.end
-        self._held = [text[self._start - base :]]
-        return units
-
-
-@dataclass(frozen=True)
-class AnsweredPart(Answered):
-    """A part of an answer. It does not tell whether the answer as a whole says anything.
-
-    Attributes:
-        stated: For each of its sentences the claim, None if it makes none.
-    """
-
-    stated: tuple[LocatedClaim | None, ...] = ()
-
-    @property
-    def silent(self) -> bool:
-        """``False``: of a part it is not known whether the answer says that it does not know."""
-        return False
-
-    @cached_property
-    def failure(self) -> bool:
-        """``False``: of a part it is not known whether the answer is a failure message."""
-        return False
-
-    def each_claim(self) -> Iterator[LocatedClaim | None]:
-        """Yield for each of its sentences the claim, None if it makes none."""
-        yield from self.stated
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,12 +234,9 @@ class UnitJudge:
 
     def _judged(self, group: UnitGroup) -> UnitVerdict:
         start = group.start
-        whole = self.guard.answered(self.question, group.text, self._grounds, ())
-        settings = {field.name: getattr(whole, field.name) for field in fields(whole)}
-        settings |= {"so_far": self._so_far, "read": self._so_far.read(whole.answer)}
-        is_plain = whole.answer is whole.written.text
-        stated = group.claims if is_plain else tuple(whole.each_claim())
-        part = AnsweredPart(**settings, stated=stated)
+        part = self.guard.answered(self.question, group.text, self._grounds, (), self._so_far)
+        is_plain = part.answer is part.written.text
+        part = replace(part, stated=group.claims if is_plain else tuple(part.each_claim()))
         grounded = self.guard.ground(part)
         self._grounded.append((start, grounded))
         results = _checked(part, grounded)
@@ -373,10 +271,10 @@ class UnitJudge:
         )
 
 
-def _checked(part: AnsweredPart, grounded: Grounded) -> list[CheckResult]:
+def _checked(part: Answered, grounded: Grounded) -> list[CheckResult]:
     checks = part.checks
-    claimed = any(claim is not None and claim.factual for claim in part.stated)
-    headed = grounded.fault is None and "#" in part.read.plain
+    claimed = any(claim is not None and claim.factual for claim in part.stated or ())
+    headed = grounded.fault is None and "#" in part.plain
     results = []
     if unreadable(part.written.text) is not None:
         results.append(answer_checks.of_answer(part))

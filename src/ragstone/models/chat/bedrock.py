@@ -4,13 +4,13 @@ import asyncio
 import json
 from typing import Any
 
-from ragstone.core.errors import MissingDependency, ModelError
+from ragstone.core.errors import ModelError, needing
 from ragstone.core.python_runtime import in_daemon
 from ragstone.models.embedding_api import scrubbed
 
 from .http_chat import AskingChat
 from .http_transport import Unsupported, objects_in, refused
-from .model import ChatFailure, ChatModel, ChatReply, ChatRequest, Finish, Trouble, Usage, tokens
+from .model import ChatFailure, ChatModel, ChatReply, ChatRequest, Finish, Trouble
 from .wire_format import (
     ALL,
     SCHEMA_NAME,
@@ -26,7 +26,7 @@ from .wire_format import (
     temperature,
     text_or_call,
     texts_of,
-    together,
+    usage_beside_cache,
     word,
 )
 
@@ -49,6 +49,7 @@ FINISHES: dict[str, Finish] = {
     "content_filtered": "filter",
 }
 BROKEN = {"malformed_model_output", "malformed_tool_use"}
+USAGE = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")
 
 
 def bedrock_chat(model: str, settings: str) -> ChatModel:
@@ -116,28 +117,15 @@ def read_reply(reply: Body) -> ChatReply:
     return ChatReply(
         text="" if finish == "filter" else text_or_call(texts, calls),
         finish=finish,
-        usage=_usage(inside(reply, "usage")),
-    )
-
-
-def _usage(usage: Body) -> Usage:
-    fresh, cached = usage.get("inputTokens"), usage.get("cacheReadInputTokens")
-    written = usage.get("cacheWriteInputTokens")
-    return Usage(
-        prompt=None if fresh is None else together(fresh, cached, written),
-        completion=tokens(usage.get("outputTokens")),
-        cached=tokens(cached),
-        written=tokens(written),
+        usage=usage_beside_cache(*map(inside(reply, "usage").get, USAGE)),
     )
 
 
 def _client(model: str) -> Any:
-    try:
+    with needing(f"bedrock:{model}", "bedrock"):
         from botocore.config import Config
         from botocore.exceptions import BotoCoreError
         from botocore.session import get_session
-    except ImportError as error:
-        raise MissingDependency(f"bedrock:{model}", "bedrock") from error
     config = Config(
         read_timeout=READ,
         connect_timeout=CONNECT,

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from ragstone.models.embedding_api import Server, scrubbed
 
-from .batch_server import BatchFormat, BatchServer, ChatBatches
-from .http_transport import Connections, Unsupported, blaming
+from .batch_server import ChatBatches
+from .http_transport import Connections, Unsupported, blaming, refused
 from .model import ITEMS, ChatFailure, ChatModel, ChatReply, ChatRequest
-from .wire_format import Body, Settings, Takes, encoded
+from .wire_format import Body, Settings, Takes, encoded, opened
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,8 @@ class Wire:
     Args:
         body: Builds a request from a question, the model's name, the settings, and the features
             that the server is known not to support. What the user set is always included.
-        batches: Its format for batches; None if it has none.
+        reply: Reads a reply, whose body comes as JSON and as it was sent.
+        batches: Its batches; None if it has none.
     """
 
     format: str
@@ -27,8 +28,14 @@ class Wire:
     url: Callable[[Server], str]
     headers: Callable[[str | None], dict[str, str]]
     body: Callable[[ChatRequest, str, Settings, frozenset[str]], Body]
-    read: Callable[[int, Mapping[str, str], bytes], ChatReply]
-    batches: BatchFormat | None = None
+    reply: Callable[[Body, Mapping[str, str], bytes], ChatReply]
+    batches: type[ChatBatches] | None = None
+
+    def read(self, status: int, headers: Mapping[str, str], body: bytes) -> ChatReply:
+        """Read a reply."""
+        if not 200 <= status < 300:
+            raise refused(status, headers, body)
+        return self.reply(opened(body), headers, body)
 
 
 class AskingChat:
@@ -138,8 +145,8 @@ def http_chat(
 
     def batches(question_body: Callable[[ChatRequest], Body]) -> ChatBatches:
         assert wire.batches is not None
-        batch_server = BatchServer(server, wire.headers(server.key), wire.variable, pool)
-        return ChatBatches(wire.batches, batch_server, question_body, wire.read)
+        signed = wire.headers(server.key)
+        return wire.batches(server, signed, wire.variable, pool, question_body, wire.read)
 
     url, key = wire.url(server), (server.key or "").encode()
     headers = {"Content-Type": "application/json", **wire.headers(server.key)}
@@ -147,7 +154,8 @@ def http_chat(
 
     async def send(payload: Body) -> ChatReply:
         with blaming(server.host, server.key, wire.variable, hint):
-            status, received, sent = await pool.post(url, headers, encoded(payload), server.proxy)
+            reply = await pool.request("POST", url, headers, encoded(payload), server.proxy)
+            status, received, sent = reply
             if status != 200 or (key and key in sent):
                 sent = scrubbed(sent.decode(errors="replace"), server.key).encode()
             return wire.read(status, received, sent)

@@ -15,7 +15,7 @@ from ragstone.models.embedding_api import Server
 from .http_chat import Wire
 from .http_transport import objects_in, refused
 from .model import ChatReply, ChatRequest, Finish, Usage, tokens
-from .provider_batches import ANTHROPIC_BATCHES, GEMINI_BATCHES, OPENAI_BATCHES
+from .provider_batches import AnthropicBatches, GeminiBatches, OpenAiBatches
 from .wire_format import (
     ALL,
     SCHEMA_NAME,
@@ -29,12 +29,12 @@ from .wire_format import (
     layout,
     longest,
     no_reply,
-    opened,
     printed,
     temperature,
     text_or_call,
     texts_of,
     together,
+    usage_beside_cache,
     word,
 )
 
@@ -75,15 +75,8 @@ def openai_body(
     return body
 
 
-def openai_read(status: int, headers: Mapping[str, str], body: bytes) -> ChatReply:
-    """Read a reply."""
-    if not 200 <= status < 300:
-        raise refused(status, headers, body)
-    return openai_reply(opened(body), headers, body)
-
-
 def openai_reply(reply: Body, headers: Mapping[str, str], body: bytes) -> ChatReply:
-    """Read a reply whose body is already parsed."""
+    """Read a reply."""
     choices = reply.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     error = reply.get("error") or inside({"choice": choice}, "choice").get("error")
@@ -152,8 +145,8 @@ OPENAI = Wire(
     lambda server: f"{server.url}/chat/completions",
     lambda key: {"Authorization": f"Bearer {key}"} if key else {},
     openai_body,
-    openai_read,
-    OPENAI_BATCHES,
+    openai_reply,
+    OpenAiBatches,
 )
 COMPATIBLE = replace(
     OPENAI, body=partial(openai_body, limits=("max_tokens", "max_completion_tokens"))
@@ -165,7 +158,7 @@ AZURE = Wire(
     _azure_url,
     lambda key: {"api-key": key} if key else {},
     openai_body,
-    openai_read,
+    openai_reply,
 )
 
 
@@ -208,11 +201,8 @@ def anthropic_body(
     return body | ({"output_config": config} if config else {})
 
 
-def anthropic_read(status: int, headers: Mapping[str, str], body: bytes) -> ChatReply:
+def anthropic_reply(reply: Body, headers: Mapping[str, str], body: bytes) -> ChatReply:
     """Read a reply."""
-    if not 200 <= status < 300:
-        raise refused(status, headers, body)
-    reply = opened(body)
     if reply.get("type") == "error":
         raise refused(500, headers, body)
     content = reply.get("content")
@@ -235,16 +225,9 @@ def _anthropic_block(text: str) -> Body:
 
 
 def _anthropic_usage(usage: Body) -> Usage:
-    """The token counts; input_tokens excludes tokens read from and written to the cache."""
-    fresh, cached = usage.get("input_tokens"), usage.get("cache_read_input_tokens")
-    written = usage.get("cache_creation_input_tokens")
-    return Usage(
-        prompt=None if fresh is None else together(fresh, cached, written),
-        completion=tokens(usage.get("output_tokens")),
-        cached=tokens(cached),
-        written=tokens(written),
-        reasoning=tokens(inside(usage, "output_tokens_details").get("thinking_tokens")),
-    )
+    names = ("output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+    thinking = inside(usage, "output_tokens_details").get("thinking_tokens")
+    return usage_beside_cache(usage.get("input_tokens"), *map(usage.get, names), reasoning=thinking)
 
 
 def _anthropic_url(server: Server) -> str:
@@ -262,8 +245,8 @@ ANTHROPIC = Wire(
     _anthropic_url,
     lambda key: {"anthropic-version": ANTHROPIC_VERSION} | ({"x-api-key": key} if key else {}),
     anthropic_body,
-    anthropic_read,
-    ANTHROPIC_BATCHES,
+    anthropic_reply,
+    AnthropicBatches,
 )
 
 
@@ -309,11 +292,8 @@ def gemini_body(
     return body
 
 
-def gemini_read(status: int, headers: Mapping[str, str], body: bytes) -> ChatReply:
+def gemini_reply(reply: Body, headers: Mapping[str, str], body: bytes) -> ChatReply:
     """Read a reply."""
-    if not 200 <= status < 300:
-        raise refused(status, headers, body)
-    reply = opened(body)
     if reply.get("error"):
         code = inside(reply, "error").get("code")
         raise refused(code if isinstance(code, int) and 400 <= code < 600 else 500, headers, body)
@@ -371,6 +351,6 @@ GEMINI = Wire(
     _gemini_url,
     lambda key: {"x-goog-api-key": key} if key else {},
     gemini_body,
-    gemini_read,
-    GEMINI_BATCHES,
+    gemini_reply,
+    GeminiBatches,
 )

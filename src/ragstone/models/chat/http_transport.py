@@ -10,7 +10,6 @@ import os
 import re
 from collections.abc import AsyncIterable, AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from itertools import compress
 from typing import TYPE_CHECKING, Any
 
@@ -103,18 +102,6 @@ class Unsupported(ChatFailure):
         super().__init__("rejected", words, http=http, body=body)
 
 
-@dataclass(frozen=True, slots=True)
-class _Said:
-    words: str = ""
-    codes: str = ""
-    parameter: str = ""
-    after: float = 0.0
-
-    @property
-    def all(self) -> str:
-        return f"{self.codes} {self.words}".lower()
-
-
 def objects_in(listed: object) -> list[dict[str, Any]]:
     """Return the objects in a list; none if it is no list."""
     return [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
@@ -122,22 +109,22 @@ def objects_in(listed: object) -> list[dict[str, Any]]:
 
 def refused(status: int, headers: Mapping[str, str], body: bytes) -> ChatFailure:
     """Return an error reply as a ``ChatFailure``."""
-    error = _said(body)
+    message, codes, parameter, after = _error_of(body)
     if 300 <= status < 400:
-        error = replace(error, words="a redirect, which is not followed")
-    line = one_line(error.words)
+        message = "a redirect, which is not followed"
+    line = one_line(message)
     words = f"replied {status}{': ' if line else ''}{line}"
     sent = one_line(body.decode(errors="replace"), BODY_SHOWN)
-    trouble = _trouble(status, error)
-    features = _features(error) if trouble == "rejected" and status in INVALID_REQUEST else ()
+    trouble = _trouble(status, f"{codes} {message}".lower())
+    may_lack = trouble == "rejected" and status in INVALID_REQUEST
+    features = _features(parameter or message[:HEAD]) if may_lack else ()
     if features:
         return Unsupported(features, words, http=status, body=sent)
-    after = max(retry_after(headers), error.after)
+    after = max(retry_after(headers), after)
     return ChatFailure(trouble, words, after=after, http=status, body=sent)
 
 
-def _trouble(status: int, error: _Said) -> Trouble:
-    text = error.all
+def _trouble(status: int, text: str) -> Trouble:
     if status == 402 or (status < 500 and NO_CREDIT.search(text)):
         return "no_credit"
     if status in INVALID_REQUEST or status == 403:
@@ -160,25 +147,25 @@ def _trouble(status: int, error: _Said) -> Trouble:
     return "rejected"
 
 
-def _features(error: _Said) -> tuple[str, ...]:
-    """The features that the server may not support; only the parameter's if it names one."""
-    text = (error.parameter or error.words[:HEAD]).lower()
-    return tuple(name for name, words in FEATURES.items() if words.search(text))
+def _features(text: str) -> tuple[str, ...]:
+    """The features named in a text, which the server may not support."""
+    return tuple(name for name, words in FEATURES.items() if words.search(text.lower()))
 
 
-def _said(body: bytes) -> _Said:
+def _error_of(body: bytes) -> tuple[str, str, str, float]:
+    """The words of an error reply, its codes, the parameter that it names, and seconds to wait."""
     text = body.decode(errors="replace")
     try:
         reply: Any = json.loads(text)
     except (ValueError, RecursionError):
-        return _Said("" if text.lstrip().startswith("<") else text)
+        return ("" if text.lstrip().startswith("<") else text), "", "", 0.0
     if isinstance(reply, list) and reply:
         reply = reply[0]
     if not isinstance(reply, dict):
-        return _Said(reply if isinstance(reply, str) else "")
+        return (reply if isinstance(reply, str) else ""), "", "", 0.0
     error = reply.get("error", reply)
     if not isinstance(error, dict):
-        return _Said(str(error), _codes(reply))
+        return str(error), _codes(reply), "", 0.0
     words = next((error[name] for name in ("message", "Message", "detail") if error.get(name)), "")
     inner = error.get("innererror")
     details = objects_in(error.get("details"))
@@ -186,11 +173,11 @@ def _said(body: bytes) -> _Said:
     metadata = error.get("metadata")
     raw = metadata.get("raw") if isinstance(metadata, dict) else None
     parameter = error.get("param")
-    return _Said(
-        words=_sentence(words) + _filters(inner) + (f" ({raw})" if isinstance(raw, str) else ""),
-        codes=" ".join(codes),
-        parameter=parameter if isinstance(parameter, str) else "",
-        after=max((_delay(detail.get("retryDelay")) for detail in details), default=0.0),
+    return (
+        _sentence(words) + _filters(inner) + (f" ({raw})" if isinstance(raw, str) else ""),
+        " ".join(codes),
+        parameter if isinstance(parameter, str) else "",
+        max((_delay(detail.get("retryDelay")) for detail in details), default=0.0),
     )
 
 
@@ -251,16 +238,6 @@ class Connections:
     def __init__(self) -> None:
         self._session: ClientSession | None = None
 
-    async def post(
-        self, url: str, headers: Mapping[str, str], body: bytes, proxy: str | None = None
-    ) -> tuple[int, Mapping[str, str], bytes]:
-        """Status, headers and body of the reply to a request.
-
-        Raises:
-            ChatFailure: The server was not reached, closed the connection early, or sent too much.
-        """
-        return await self.request("POST", url, headers, body, proxy)
-
     async def request(
         self,
         method: str,
@@ -269,38 +246,40 @@ class Connections:
         body: bytes | AsyncIterable[bytes] | None = None,
         proxy: str | None = None,
     ) -> tuple[int, Mapping[str, str], bytes]:
-        """Send a request by any method, as ``post``; a body may be sent piece by piece."""
+        """Status, headers and body of the reply to a request; a body may be sent piece by piece.
+
+        Raises:
+            ChatFailure: The server was not reached, closed the connection early, or sent too much.
+        """
+        pieces = self.pieces(method, url, headers, body, proxy, most=MOST_BODY)
+        received = [part async for part in pieces]
+        status, back, _ = received[-1]
+        return status, back, b"".join(piece for *_, piece in received)
+
+    async def pieces(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes | AsyncIterable[bytes] | None = None,
+        proxy: str | None = None,
+        *,
+        most: int,
+    ) -> AsyncIterator[tuple[int, Mapping[str, str], bytes]]:
+        """Yield a reply of at most so many bytes piece by piece, each with status and headers.
+
+        The last piece is empty.
+        """
         session = self._session or self._opened()
         with _faults():
             async with session.request(
                 method, url, data=body, headers=headers, proxy=proxy, allow_redirects=False
             ) as response:
-                received = bytearray()
-                async for piece in response.content.iter_any():
-                    received += piece
-                    if len(received) > MOST_BODY:
-                        words = f"sent more than {MOST_BODY:,} bytes"
-                        raise ChatFailure("bad_reply", words, http=response.status)
-                return response.status, response.headers, bytes(received)
-
-    async def pieces(
-        self, url: str, headers: Mapping[str, str], proxy: str | None = None
-    ) -> AsyncIterator[tuple[int, Mapping[str, str], bytes]]:
-        """Return the body of a reply piece by piece, each with status and headers; for long ones.
-
-        Raises:
-            ChatFailure: The server was not reached, closed the connection early, or sent too much.
-        """
-        session = self._session or self._opened()
-        with _faults():
-            async with session.get(
-                url, headers=headers, proxy=proxy, allow_redirects=False
-            ) as response:
                 size = 0
                 async for piece in response.content.iter_any():
                     size += len(piece)
-                    if size > MOST_PIECES:
-                        words = f"sent more than {MOST_PIECES:,} bytes"
+                    if size > most:
+                        words = f"sent more than {most:,} bytes"
                         raise ChatFailure("bad_reply", words, http=response.status)
                     yield response.status, response.headers, piece
                 yield response.status, response.headers, b""

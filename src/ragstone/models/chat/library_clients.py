@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from hashlib import blake2b
 from typing import Any
 
-from ragstone.core.errors import MissingDependency, ModelError
+from ragstone.core.errors import MissingDependency, ModelError, needing
 from ragstone.core.user_code import source
 from ragstone.models.embedding_api import scrubbed
 
@@ -43,10 +43,8 @@ def litellm_chat(model: str, settings: str) -> ChatModel:
     ``mistral/mistral-small-latest``."""
     read = parse_settings(settings, LITELLM_TAKES, f"litellm:{model}")
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-    try:
+    with needing(f"litellm:{model}", "litellm"):
         import litellm
-    except ImportError as error:
-        raise MissingDependency(f"litellm:{model}", "litellm") from error
     litellm.suppress_debug_info = True
 
     async def send(payload: Body) -> ChatReply:

@@ -264,9 +264,6 @@ def drafts(text: str) -> list[dict[str, Any]]:
     end.
 
     They may be drafts of the model's, or the reply itself, swallowed by a tag in quoted text.
-
-    Raises:
-        MalformedReply: There are too many.
     """
     if "</" not in text:
         return []

@@ -9,12 +9,11 @@ from urllib.parse import quote
 from .batch_server import (
     EARLIER,
     BatchResult,
-    BatchServer,
     BatchStatus,
+    ChatBatches,
     after_last,
     ends_before,
     in_path,
-    pages,
     pieces_of,
 )
 from .http_transport import objects_in
@@ -27,17 +26,16 @@ OPENAI_UNANSWERED = frozenset({"batch_expired", "batch_cancelled", "request_canc
 LABEL = "ragstone"
 
 
-class OpenAiBatches:
+class OpenAiBatches(ChatBatches):
     """A file of requests is uploaded, then a batch is made of it."""
 
     most_requests = 50_000
     most_bytes = 200 * 10**6
-    by_name = True
 
-    def line(self, custom: str, body: Body) -> Body:
+    def _line(self, custom: str, body: Body) -> Body:
         return {"custom_id": custom, "method": "POST", "url": "/v1/chat/completions", "body": body}
 
-    async def upload(self, server: BatchServer, file: Path, tag: str) -> str:
+    async def upload(self, file: Path, tag: str) -> str:
         edge = f"ragstone-{tag}"
         disposition = "Content-Disposition: form-data; name="
         before = (
@@ -52,12 +50,12 @@ class OpenAiBatches:
             "Content-Length": str(length),
         }
         body = pieces_of(file, before, after)
-        _, reply = await server.send(f"{server.url}/files", headers, body)
+        _, reply = await self.send(f"{self.url}/files", headers, body)
         return _name_in(reply)
 
-    async def create(self, server: BatchServer, file: Path, uploaded: str, tag: str) -> str:  # noqa: ARG002
-        reply = await server.post(
-            f"{server.url}/batches",
+    async def _create(self, file: Path, uploaded: str, tag: str) -> str:  # noqa: ARG002
+        reply = await self.post(
+            f"{self.url}/batches",
             {
                 "input_file_id": uploaded,
                 "endpoint": "/v1/chat/completions",
@@ -67,30 +65,30 @@ class OpenAiBatches:
         )
         return _name_in(reply)
 
-    async def find(self, server: BatchServer, tag: str, since: float, count: int) -> list[str]:  # noqa: ARG002
-        url = f"{server.url}/batches?limit=100"
-        async for page in pages(server, url, after_last("after")):
+    async def _find(self, tag: str, since: float, count: int) -> list[str]:  # noqa: ARG002
+        url = f"{self.url}/batches?limit=100"
+        async for page in self.pages(url, after_last("after")):
             for batch in page:
-                if await self._is_it(server, batch, tag):
+                if await self._is_it(batch, tag):
                     return [_name_in(batch)]
             if ends_before([_openai_seconds(batch.get("created_at")) for batch in page], since):
                 break
         return []
 
-    async def _is_it(self, server: BatchServer, batch: Body, tag: str) -> bool:
+    async def _is_it(self, batch: Body, tag: str) -> bool:
         labels = inside(batch, "metadata")
         if labels or not (file := word(batch.get("input_file_id"))):
             return labels.get(LABEL) == tag
         try:
-            about = await server.get(f"{server.url}/files/{in_path(file)}")
+            about = await self.get(f"{self.url}/files/{in_path(file)}")
         except ChatFailure as failure:
             if failure.trouble in ("not_found", "not_allowed"):
                 return False  # Others delete their files, and ours was uploaded just before.
             raise
         return about.get("filename") == _file_name(tag)
 
-    async def status(self, server: BatchServer, batch: str) -> BatchStatus:
-        reply = await server.get(f"{server.url}/batches/{in_path(batch)}")
+    async def status(self, batch: str) -> BatchStatus:
+        reply = await self.get(f"{self.url}/batches/{in_path(batch)}")
         state = word(reply.get("status"))
         counts = inside(reply, "request_counts")
         places = (word(reply.get(name)) for name in ("output_file_id", "error_file_id"))
@@ -107,9 +105,9 @@ class OpenAiBatches:
             "; ".join(words[:3]),
         )
 
-    async def results(self, server: BatchServer, ended: BatchStatus) -> AsyncIterator[BatchResult]:
+    async def results(self, ended: BatchStatus) -> AsyncIterator[BatchResult]:
         for file in ended.places:
-            async for line in server.lines(f"{server.url}/files/{in_path(file)}/content"):
+            async for line in self.lines(f"{self.url}/files/{in_path(file)}/content"):
                 custom = word(line.get("custom_id"))
                 response, error = inside(line, "response"), inside(line, "error")
                 body = response.get("body")
@@ -137,9 +135,6 @@ def _openai_seconds(value: object) -> float:
     return value if isinstance(value, int | float) else float("inf")
 
 
-OPENAI_BATCHES = OpenAiBatches()
-
-
 OPENING, CLOSING = b'{"requests":[', b"]}"
 ANTHROPIC_STATUSES = {
     "invalid_request_error": 400,
@@ -154,31 +149,29 @@ ANTHROPIC_STATUSES = {
 """The HTTP status that an error of a type has outside of a batch; others 500."""
 
 
-class AnthropicBatches:
+class AnthropicBatches(ChatBatches):
     """The requests are sent with the batch. It has no name: count, time and results tell it."""
 
     most_requests = 100_000
     most_bytes = 256 * 10**6
     by_name = False
 
-    def line(self, custom: str, body: Body) -> Body:
+    def _line(self, custom: str, body: Body) -> Body:
         return {"custom_id": custom, "params": body}
 
-    async def upload(self, server: BatchServer, file: Path, tag: str) -> str:  # noqa: ARG002
+    async def upload(self, file: Path, tag: str) -> str:  # noqa: ARG002
         return ""
 
-    async def create(self, server: BatchServer, file: Path, uploaded: str, tag: str) -> str:  # noqa: ARG002
+    async def _create(self, file: Path, uploaded: str, tag: str) -> str:  # noqa: ARG002
         # One line feed less and a comma more a line, and what is around the list.
         length = file.stat().st_size + len(OPENING) - 1 + len(CLOSING)
         headers = {"Content-Type": "application/json", "Content-Length": str(length)}
-        _, reply = await server.send(_anthropic_url(server), headers, _listed(file))
+        _, reply = await self.send(self._url(), headers, _listed(file))
         return _name_in(reply)
 
-    async def find(self, server: BatchServer, tag: str, since: float, count: int) -> list[str]:  # noqa: ARG002
+    async def _find(self, tag: str, since: float, count: int) -> list[str]:  # noqa: ARG002
         ids: list[str] = []
-        async for page in pages(
-            server, f"{_anthropic_url(server)}?limit=100", after_last("after_id")
-        ):
+        async for page in self.pages(f"{self._url()}?limit=100", after_last("after_id")):
             times = [_anthropic_seconds(word(batch.get("created_at"))) for batch in page]
             ids += [
                 _name_in(batch)
@@ -189,8 +182,8 @@ class AnthropicBatches:
                 break
         return ids
 
-    async def status(self, server: BatchServer, batch: str) -> BatchStatus:
-        reply = await server.get(f"{_anthropic_url(server)}/{in_path(batch)}")
+    async def status(self, batch: str) -> BatchStatus:
+        reply = await self.get(f"{self._url()}/{in_path(batch)}")
         state = word(reply.get("processing_status"))
         counts = _anthropic_counts(reply)
         answered = counts.pop("succeeded", 0)
@@ -205,9 +198,9 @@ class AnthropicBatches:
             (batch,),
         )
 
-    async def results(self, server: BatchServer, ended: BatchStatus) -> AsyncIterator[BatchResult]:
+    async def results(self, ended: BatchStatus) -> AsyncIterator[BatchResult]:
         for batch in ended.places:
-            async for line in server.lines(f"{_anthropic_url(server)}/{in_path(batch)}/results"):
+            async for line in self.lines(f"{self._url()}/{in_path(batch)}/results"):
                 custom, result = word(line.get("custom_id")), inside(line, "result")
                 if result.get("type") == "succeeded":
                     body = json.dumps(inside(result, "message")).encode()
@@ -220,6 +213,9 @@ class AnthropicBatches:
                 else:
                     yield BatchResult(custom, None)
 
+    def _url(self) -> str:
+        return f"{self.url.removesuffix('/v1')}/v1/messages/batches"
+
 
 async def _listed(file: Path) -> AsyncIterator[bytes]:
     lead = OPENING
@@ -228,10 +224,6 @@ async def _listed(file: Path) -> AsyncIterator[bytes]:
             yield lead + line.rstrip(b"\n")
             lead = b","
     yield CLOSING
-
-
-def _anthropic_url(server: BatchServer) -> str:
-    return f"{server.url.removesuffix('/v1')}/v1/messages/batches"
 
 
 def _anthropic_counts(reply: Body) -> dict[str, int]:
@@ -246,9 +238,6 @@ def _anthropic_seconds(text: str) -> float:
         return float("inf")
 
 
-ANTHROPIC_BATCHES = AnthropicBatches()
-
-
 INLINE = 15 * 10**6
 """Bytes up to which the requests are sent in the message, which may have 20 MB."""
 
@@ -257,17 +246,16 @@ GEMINI_STATUSES = {1: None, 3: 400, 4: 504, 5: 404, 7: 403, 8: 429, 13: 500, 14:
 """The HTTP status of an RPC code; 1 is a request that was cancelled."""
 
 
-class GeminiBatches:
+class GeminiBatches(ChatBatches):
     """A batch has a display name, by which it is found."""
 
     most_requests = 100_000
     most_bytes = 2 * 10**9
-    by_name = True
 
-    def line(self, custom: str, body: Body) -> Body:
+    def _line(self, custom: str, body: Body) -> Body:
         return {"key": custom, "request": body}
 
-    async def upload(self, server: BatchServer, file: Path, tag: str) -> str:
+    async def upload(self, file: Path, tag: str) -> str:
         size = file.stat().st_size
         if size <= INLINE:
             return ""
@@ -279,8 +267,8 @@ class GeminiBatches:
             "X-Goog-Upload-Header-Content-Type": "application/jsonl",
         }
         about = json.dumps({"file": {"display_name": tag}}).encode()
-        root, version = _gemini_root(server)
-        headers, _ = await server.send(f"{root}/upload/{version}/files", start, about)
+        root, version = self._root()
+        headers, _ = await self.send(f"{root}/upload/{version}/files", start, about)
         url = next((of for name, of in headers.items() if name.lower() == "x-goog-upload-url"), "")
         if not url:
             raise no_reply("named no place for the file", b"")
@@ -289,35 +277,35 @@ class GeminiBatches:
             "X-Goog-Upload-Offset": "0",
             "X-Goog-Upload-Command": "upload, finalize",
         }
-        _, reply = await server.send(url, whole, pieces_of(file), signed=False)
+        _, reply = await self.send(url, whole, pieces_of(file), signed=False)
         return _name_in(inside(reply, "file"), "name")
 
-    async def create(self, server: BatchServer, file: Path, uploaded: str, tag: str) -> str:
-        model = quote(server.model, safe="/")
+    async def _create(self, file: Path, uploaded: str, tag: str) -> str:
+        model = quote(self.model, safe="/")
         path = model if "/" in model else f"models/{model}"
-        url = f"{_gemini_url(server)}/{path}:batchGenerateContent"
+        url = f"{self._url()}/{path}:batchGenerateContent"
         if uploaded:
             source: Body = {"file_name": uploaded}
-            reply = await server.post(url, {"batch": {"display_name": tag, "input_config": source}})
+            reply = await self.post(url, {"batch": {"display_name": tag, "input_config": source}})
         else:
             kind = {"Content-Type": "application/json"}
-            _, reply = await server.send(url, kind, _inlined(file, tag))
+            _, reply = await self.send(url, kind, _inlined(file, tag))
         return _name_in(reply, "name")
 
-    async def find(self, server: BatchServer, tag: str, since: float, count: int) -> list[str]:  # noqa: ARG002
+    async def _find(self, tag: str, since: float, count: int) -> list[str]:  # noqa: ARG002
 
         def following(page: Body, _: Sequence[Body]) -> str:
             token = word(page.get("nextPageToken"))
             return f"&pageToken={quote(token, safe='')}" if token else ""
 
-        async for page in pages(server, f"{_gemini_url(server)}/batches?pageSize=100", following):
+        async for page in self.pages(f"{self._url()}/batches?pageSize=100", following):
             for batch in page:
                 if (inside(batch, "metadata") or batch).get("displayName") == tag:
                     return [_name_in(batch, "name")]
         return []
 
-    async def status(self, server: BatchServer, batch: str) -> BatchStatus:
-        reply = await server.get(f"{_gemini_url(server)}/{_gemini_path(batch)}")
+    async def status(self, batch: str) -> BatchStatus:
+        reply = await self.get(f"{self._url()}/{_gemini_path(batch)}")
         about = inside(reply, "metadata") or reply
         state = word(about.get("state")).rpartition("STATE_")[2]
         counts = inside(about, "batchStats")
@@ -339,19 +327,28 @@ class GeminiBatches:
             error,
         )
 
-    async def results(self, server: BatchServer, status: BatchStatus) -> AsyncIterator[BatchResult]:
-        for batch in status.places:
-            reply = await server.get(f"{_gemini_url(server)}/{_gemini_path(batch)}")
+    async def results(self, ended: BatchStatus) -> AsyncIterator[BatchResult]:
+        for batch in ended.places:
+            reply = await self.get(f"{self._url()}/{_gemini_path(batch)}")
             about = inside(reply, "response") or inside(inside(reply, "metadata"), "output")
             listed = inside(about, "inlinedResponses").get("inlinedResponses")
             for record in objects_in(listed):
                 yield _result(word(inside(record, "metadata").get("key")), record)
             file = word(about.get("responsesFile"))
             if file:
-                root, version = _gemini_root(server)
+                root, version = self._root()
                 url = f"{root}/download/{version}/{_gemini_path(file)}:download?alt=media"
-                async for line in server.lines(url):
+                async for line in self.lines(url):
                     yield _result(word(line.get("key")), line)
+
+    def _url(self) -> str:
+        return "/".join(self._root())
+
+    def _root(self) -> tuple[str, str]:
+        for version in ("v1beta", "v1"):
+            if self.url.endswith(f"/{version}"):
+                return self.url.removesuffix(f"/{version}"), version
+        return self.url, "v1beta"
 
 
 def _result(custom: str, batch: Body) -> BatchResult:
@@ -376,17 +373,6 @@ def _inlined(file: Path, tag: str) -> bytes:
     return encoded({"batch": {"display_name": tag, "input_config": config}})
 
 
-def _gemini_url(server: BatchServer) -> str:
-    return "/".join(_gemini_root(server))
-
-
-def _gemini_root(server: BatchServer) -> tuple[str, str]:
-    for version in ("v1beta", "v1"):
-        if server.url.endswith(f"/{version}"):
-            return server.url.removesuffix(f"/{version}"), version
-    return server.url, "v1beta"
-
-
 def _gemini_path(name: str) -> str:
     parts = name.split("/")
     if len(parts) != 2 or not all(part.strip(".") for part in parts):
@@ -399,6 +385,3 @@ def _count(value: object) -> int:
         return max(0, int(value)) if isinstance(value, int | str) else 0
     except ValueError:
         return 0
-
-
-GEMINI_BATCHES = GeminiBatches()

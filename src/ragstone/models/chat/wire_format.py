@@ -10,7 +10,7 @@ from ragstone.models.embedding_api import one_line
 from ragstone.models.tokenizer import readable
 
 from .http_transport import BODY_SHOWN
-from .model import ITEMS, ChatFailure, ChatRequest, Trouble, tokens
+from .model import ITEMS, ChatFailure, ChatRequest, Trouble, Usage, tokens
 
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 Layout = Literal["strict", "json", "prompt"]
@@ -215,6 +215,19 @@ def together(*counts: object) -> int | None:
     """Return the sum of the counts but None; None if there is none or one is impossible."""
     valid = [tokens(count) for count in counts if count is not None]
     return None if not valid or None in valid else sum(filter(None, valid))
+
+
+def usage_beside_cache(
+    fresh: object, completion: object, cached: object, written: object, reasoning: object = None
+) -> Usage:
+    """Return the token counts of a server whose prompt excludes tokens of the cache."""
+    return Usage(
+        prompt=None if fresh is None else together(fresh, cached, written),
+        completion=tokens(completion),
+        cached=tokens(cached),
+        reasoning=tokens(reasoning),
+        written=tokens(written),
+    )
 
 
 def given(**fields: object) -> Body:

@@ -134,9 +134,10 @@ def _labels(
 
 def _left_open(calibration: GateCalibration | GateCheck) -> Iterator[ui.Note]:
     ends = [
-        f"of {WORDS[item.promise].of} answers {percent(item.worst)} {WORDS[item.promise].goes} if "
-        f"all of these are as bad as possible, {percent(item.best)} if all are as good as possible"
+        f"of {of} answers {percent(item.worst)} {goes} if all of these are as bad as possible, "
+        f"{percent(item.best)} if all are as good as possible"
         for item in calibration.if_open
+        for of, goes, *_ in [WORDS[item.promise]]
     ]
     if ends:
         left = f"people left {counted(calibration.unlabelled, 'answer')} open"

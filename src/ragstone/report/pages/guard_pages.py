@@ -158,11 +158,8 @@ def guard_page(
 
 def row_of(assessed: AssessedExample) -> dict[str, Any]:
     """An assessment as a row: the example's id and system, then what is known of its answer."""
-    return {
-        "id": assessed.example.id,
-        "system": assessed.example.system,
-        **assessed.assessment.to_dict(),
-    }
+    example, assessment = assessed
+    return {"id": example.id, "system": example.system, **assessment.to_dict()}
 
 
 def _data_banner(assessed: AssessedData) -> ui.Banner:
@@ -183,8 +180,8 @@ def _unjudged(n: int) -> tuple[str, ...]:
 
 def _answers(worst: list[AssessedExample], assessed: AssessedData) -> ui.Table:
     rows = []
-    for item in worst:
-        assessment, decision = item.assessment, item.assessment.decision
+    for example, assessment in worst:
+        decision = assessment.decision
         issues = [words(issue.reason) for issue in assessment.issues]
         whys = [*issues, *(words(check.reason) for check in assessment.checks
                            if check.status == "not_judged"), ""]  # fmt: skip
@@ -193,7 +190,7 @@ def _answers(worst: list[AssessedExample], assessed: AssessedData) -> ui.Table:
         if spans:
             below.append((ui.strong(""), ui.Phrase(_cut(spans[0], LONGEST_SENTENCE), "text")))
         rows.append(ui.Row((
-            ui.RowName(item.example.id), ui.Verdict(decision, decision, DECISIONS[decision]),
+            ui.RowName(example.id), ui.Verdict(decision, decision, DECISIONS[decision]),
             ui.Number(assessment.confidence, 2), whys[0],
         ), tuple(below)))  # fmt: skip
     more = assessed.n - assessed.ok[True] - len(worst)
