@@ -174,12 +174,12 @@ def test_facts_hold_the_texts_that_rubrics_see_in_alphabetical_order() -> None:
 
 
 def test_the_rubric_and_what_it_sees_are_among_the_facts() -> None:
-    base = list(TASK.facts(matter("plain"), ("rating",)))
+    base = list(TASK.facts(matter("plain")))
     for given in (matter("plain", answer="Lead."), matter("plain", "right"), matter("right")):
-        assert list(TASK.facts(given, ("rating",))) != base
+        assert list(TASK.facts(given)) != base
     reworded = {**RUBRICS, "plain": Rubric("plain", "Other words.", ("answer",), SCALE)}
-    assert list(RatingTask(reworded).facts(matter("plain"), ("rating",))) != base
-    assert list(TASK.facts(matter("plain", reference=()), ("rating",))) == base
+    assert list(RatingTask(reworded).facts(matter("plain"))) != base
+    assert list(TASK.facts(matter("plain", reference=()))) == base
 
 
 def test_the_prompt_is_short() -> None:

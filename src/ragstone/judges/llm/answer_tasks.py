@@ -4,7 +4,7 @@ Ratings put the reasoning before the score. Preferences are asked in both orders
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
@@ -41,7 +41,6 @@ class CritiqueVerdict(Item):
     verdict: Literal["yes", "no"]
 
 
-@dataclass(frozen=True)
 class CritiqueTask(Task):
     """Shows question and answer, followed by the definition of the aspect."""
 
@@ -64,7 +63,7 @@ class CritiqueTask(Task):
         """One row per aspect and vote; missing votes come last and have no verdict."""
         return [row for aspect in aspects(target.about(ask)) for row in _votes(aspect, reply)]
 
-    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
+    def facts(self, target: Target) -> Iterable[object]:
         definitions = [(aspect.name, definition(aspect), aspect.votes)
                        for aspect in aspects(target.about(self.name))]  # fmt: skip
         return (*facts_of(target.example, "question", "answer"), definitions)
@@ -131,7 +130,7 @@ class RatingTask(Task):
     def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:  # noqa: ARG002
         return [_row(rubric, target, reply) for rubric in self._rubrics(target)]
 
-    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
+    def facts(self, target: Target) -> Iterable[object]:
         rubrics = self._rubrics(target)
         seen = sorted({text for rubric in rubrics for text in rubric.sees})
         return (*facts_of(target.example, *seen), rubrics)
@@ -198,7 +197,6 @@ class PreferenceVerdict(Item):
     verdict: Literal["A", "B", "tie"]
 
 
-@dataclass(frozen=True)
 class PreferenceTask(Task):
     """Shows question, reference and the two answers, without the names of their systems.
 
@@ -222,7 +220,7 @@ class PreferenceTask(Task):
         return [{"rival": rival, "order": order, **_verdict(reply, name, order)}
                 for rival, order, name, _ in _orders(target)]  # fmt: skip
 
-    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
+    def facts(self, target: Target) -> Iterable[object]:
         pairs = [(rival, pair) for rival, order, _, pair in _orders(target) if order == 0]
         return (*facts_of(target.example, "question", "answer", "reference"), pairs)
 
@@ -292,7 +290,6 @@ def probes_item(count: int) -> type[ProbesMade]:
     return create_model(f"ProbesMade{count}", __base__=ProbesMade, **more)
 
 
-@dataclass(frozen=True)
 class ProbesTask(Task):
     """Shows the answer and nothing else. Of an empty one there is nothing to ask."""
 
@@ -314,7 +311,7 @@ class ProbesTask(Task):
                 for item in said(reply, ITEM, ProbesMade)[:1]
                 for index, field_name in enumerate(item.places())]  # fmt: skip
 
-    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
+    def facts(self, target: Target) -> Iterable[object]:
         count = self._count(target)
         return (*facts_of(target.example, "answer"), *([] if count == PROBES else [count]))
 
