@@ -30,8 +30,8 @@ from ragstone.stats.weights_and_groups import (
     variance_df,
 )
 
-from .confusion import NO_ROWS, ShareEstimate, share_of
-from .rank_measures import RankCorrelation, spearman
+from .confusion import NO_ROWS, share_of
+from .rank_measures import JudgeMeasure
 
 PARTS = 3
 
@@ -47,18 +47,6 @@ class GroupBias:
     n: int
     value: float
     interval: Interval | None
-
-
-@dataclass(frozen=True, slots=True)
-class BiasAlong:
-    """Bias by thirds of a covariate such as length, from the lowest to the highest.
-
-    Each group's name is its (lowest, highest) value of the covariate; ``correlation`` is
-    Spearman's, of the covariate with judge minus people.
-    """
-
-    parts: tuple[GroupBias, ...]
-    correlation: RankCorrelation
 
 
 def bias_by_group(
@@ -101,12 +89,14 @@ def bias_along(
     weights: ArrayLike | None = None,
     clusters: Codes | None = None,
     level: float = 0.95,
-) -> BiasAlong:
-    """Mean difference of judge and people by thirds of a covariate, and its rank correlation.
+) -> tuple[GroupBias, ...]:
+    """Mean difference of judge and people by thirds of a covariate such as length, lowest first.
+
+    Each group's name is its (lowest, highest) value of the covariate.
 
     Args:
-        covariate: Shape (n,), finite, such as the length of an answer. Equal values are in one
-            group, so there may be fewer than three.
+        covariate: Shape (n,), finite. Equal values are in one group, so there may be fewer than
+            three.
 
     Source: Bland & Altman (1986), on bias that depends on the magnitude; Zheng et al. (2023),
     "Judging LLM-as-a-judge with MT-Bench and Chatbot Arena", on bias by length and position.
@@ -119,8 +109,7 @@ def bias_along(
         inside = thirds == third
         name = (float(number[inside].min()), float(number[inside].max()))
         parts.append(_bias(name, values, inside, mass, codes, low, high, level))
-    correlation = spearman(number, values, weights=mass, clusters=codes, level=level)
-    return BiasAlong(tuple(parts), correlation)
+    return tuple(parts)
 
 
 def _read(
@@ -181,7 +170,7 @@ class CalibrationBin:
     low: float
     high: float
     mean_probability: float
-    positives: ShareEstimate
+    positives: JudgeMeasure
 
 
 @dataclass(frozen=True, slots=True)

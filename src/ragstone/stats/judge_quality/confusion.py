@@ -22,7 +22,7 @@ from ragstone.stats.weights_and_groups import (
     sums_by,
 )
 
-from .rank_measures import NO_NEGATIVES, NO_POSITIVES, NO_VARIATION, TOO_FEW
+from .rank_measures import NO_NEGATIVES, NO_POSITIVES, NO_VARIATION, TOO_FEW, JudgeMeasure
 
 
 def cell_bootstrap(
@@ -73,20 +73,6 @@ NOT_BINARY = "not_binary"
 
 
 @dataclass(frozen=True, slots=True)
-class ShareEstimate:
-    """A share of ``n`` rows.
-
-    ``value`` is None, and ``reason`` says why, for no rows (``no_such_rows``). ``interval`` is also
-    None if all rows are in one cluster.
-    """
-
-    value: float | None
-    interval: Interval | None
-    n: int
-    reason: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Confusion:
     """A confusion matrix and its rates.
 
@@ -100,10 +86,10 @@ class Confusion:
     labels: tuple[Hashable, ...]
     counts: tuple[tuple[int, ...], ...]
     n: int
-    accuracy: ShareEstimate
-    sensitivity: ShareEstimate | None
-    specificity: ShareEstimate | None
-    precision: ShareEstimate | None
+    accuracy: JudgeMeasure
+    sensitivity: JudgeMeasure | None
+    specificity: JudgeMeasure | None
+    precision: JudgeMeasure | None
     reason: str | None
 
 
@@ -162,15 +148,18 @@ def share_of(
     weights: Floats,
     clusters: Ints | None,
     level: float,
-) -> ShareEstimate:
-    """The weighted share of ``hits`` among the rows ``among``, with an interval."""
+) -> JudgeMeasure:
+    """The weighted share of ``hits`` among the rows ``among``; ``no_such_rows`` if there are none.
+
+    Without an interval if all of them are in one cluster.
+    """
     n = int(among.sum())
     if n == 0:
-        return ShareEstimate(None, None, 0, NO_SUCH_ROWS)
+        return JudgeMeasure(None, None, 0, NO_SUCH_ROWS)
     codes = None if clusters is None else shared_codes(clusters[among])
     rows = hits[among].astype(np.float64)
     share = rate_of_labels(rows, weights=weights[among], clusters=codes).at(level)
-    return ShareEstimate(share.value, share.interval, n)
+    return JudgeMeasure(share.value, share.interval, n)
 
 
 Criterion = Literal["f1", "youden", "accuracy", "kappa"]

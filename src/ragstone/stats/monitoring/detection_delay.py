@@ -180,7 +180,7 @@ def expected_delay(
     if not 0 < drop < mean:
         raise InputError(f"A fall of a mean of {mean:.3g} lies between 0 and that, got {drop}.")
     rng = np.random.default_rng(seed)
-    evidence = np.zeros((draws, len(detector.bets.stakes)))
+    evidence = np.zeros((draws, len(detector.bets[0])))
     for rows in _drawn(detector, healthy, before, draws, rng):
         evidence[_look(detector, evidence, rows)] = 0.0
     delays = np.full(draws, most + 1)
@@ -210,7 +210,7 @@ def _drawn(
 
 
 def _look(detector: Detector, evidence: Floats, factors: Floats) -> NDArray[np.bool_]:
-    evidence += detector.bets.shares
+    evidence += detector.bets[1]
     evidence *= factors
     return np.asarray(evidence.sum(axis=1) >= detector.limit)
 
