@@ -167,7 +167,7 @@ def test_a_quarter_of_the_room_is_for_what_is_not_contexts() -> None:
 
 def test_facts_hold_the_texts_that_rubrics_see_in_alphabetical_order() -> None:
     answer, contexts, history, question, reference, _ = TASK.facts(
-        matter("right", "plain", "backed"), ("rating",)
+        matter("right", "plain", "backed")
     )
     assert (answer, history, question, reference) == ("Tin.", [], "What?", ("Tin ore.",))
     assert contexts == [("x", "Tin was mined."), ("y", "Lead was not.")]

@@ -32,9 +32,9 @@ def sign_flip_test(sums: ArrayLike, *, seed: int, resamples: int = 10_000) -> tu
         p = #(|sum ± s_c| >= |sum s_c|) / 2^C              few clusters: all assignments
         p = (1 + #(…)) / (1 + resamples)                   otherwise: random assignments
 
-    so it is never 0. It comes with whether all assignments were used. Clusters whose sum is 0 do not count. More than 10,000 clusters are merged by
-    chance into 10,000 groups that are flipped whole: these flips form a subgroup of all flips, so
-    the test stays valid.
+    so it is never 0; it comes with whether all assignments were used. Clusters whose sum is 0 do
+    not count. More than 10,000 clusters are merged by chance into 10,000 groups that are flipped
+    whole: these flips form a subgroup of all flips, so the test stays valid.
 
     Args:
         sums: Shape (C,). Sum of a - b over the pairs of each cluster, finite.
