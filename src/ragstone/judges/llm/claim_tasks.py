@@ -20,7 +20,7 @@ from ragstone.judges.local.claims_and_evidence import claims
 from ragstone.judges.local.sentences import sentences
 from ragstone.judges.local.text_terms import terms, tokens
 from ragstone.judges.markers import MARKERS, Marker, markers
-from ragstone.judges.text_counts import EntityWords, held_by
+from ragstone.judges.text_counts import held_by
 
 from .prompts import ANSWER, Prompts, block, has, shown
 from .questions import Item, Piece, ReplyEntry, Written
@@ -330,10 +330,10 @@ class EntitiesTask(OfReferences):
         for number in range(len(example.reference)):
             for item in said(reply, f"r{number + 1:02d}", ReferenceEntities):
                 words = {tuple(tokens(text)): text for text in reversed(item.listed)}
-                once = [EntityWords(text, key) for key, text in reversed(words.items()) if key]
-                rows += [{"reference": number, "index": index, "text": entity.text,
-                          "found": look_up(entity)}
-                         for index, entity in enumerate(once)]  # fmt: skip
+                once = [(key, text) for key, text in reversed(words.items()) if key]
+                rows += [{"reference": number, "index": index, "text": text,
+                          "found": look_up(key)}
+                         for index, (key, text) in enumerate(once)]  # fmt: skip
         return rows
 
     def facts(self, target: Target) -> Iterable[object]:

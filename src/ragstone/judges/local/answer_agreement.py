@@ -67,14 +67,6 @@ class StatementMatch:
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimMatch:
-    """The verdict on one claim of the answer: does the reference say it?"""
-
-    verdict: Literal["matches", "contradicts", "extra"]
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class Wording:
     """The features of one statement, before they are weighted.
 
@@ -208,8 +200,10 @@ def repaired(text: str) -> str:
         return text
 
 
-def claim_agreement(claim: str, reference: str, question: str | None = None) -> ClaimMatch:
-    """Look for one claim of the answer in the whole reference.
+def claim_agreement(
+    claim: str, reference: str, question: str | None = None
+) -> tuple[Literal["matches", "contradicts", "extra"], str]:
+    """Look for one claim of the answer in the whole reference: the verdict with its reason.
 
     Contradicts only if the reference is a sentence that shares at least two thirds of the
     claim's words and every number of the claim differs from its numbers.
@@ -218,7 +212,7 @@ def claim_agreement(claim: str, reference: str, question: str | None = None) -> 
     stems = _kept(claim, question)
     known = _read(reference)
     if not stems:
-        return ClaimMatch("extra", "nothing_beyond_question")
+        return "extra", "nothing_beyond_question"
     shared = [stem for stem in stems if stem in known.distinct]
     share = len(shared) / len(stems)
     why = _why("words_in_reference", len(shared), len(stems))
@@ -237,16 +231,16 @@ def claim_agreement(claim: str, reference: str, question: str | None = None) -> 
             "words_in_reference", n=len(shared), words=len(stems),
             other_number=as_written([min(numbers)], claim),
         )  # fmt: skip
-        return ClaimMatch("contradicts", other)
+        return "contradicts", other
     claimed = _read(claim).distinct
     if 0 < len(reference_stems) <= SHORT and len(
         reference_stems.keys() & claimed
     ) >= FULL_SHORT * len(reference_stems):
         if claimed.issuperset(known_numbers):
-            return ClaimMatch("matches", why)
+            return "matches", why
     elif share >= MATCHES:
-        return ClaimMatch("matches", why)
-    return ClaimMatch("extra", why)
+        return "matches", why
+    return "extra", why
 
 
 @dataclass(frozen=True, slots=True)

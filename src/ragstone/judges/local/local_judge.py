@@ -247,9 +247,9 @@ class LocalJudge:
                 continue
             for claim in mine:
                 for number, reference in enumerate(example.reference):
-                    known = claim_agreement(claim.text, reference, example.question)
+                    verdict, why = claim_agreement(claim.text, reference, example.question)
                     sheet.add(subject, **claim.columns(sheet.origin) | {"reference": number},
-                              verdict=known.verdict, reason=known.reason)  # fmt: skip
+                              verdict=verdict, reason=why)  # fmt: skip
 
 
 def _cosines(
