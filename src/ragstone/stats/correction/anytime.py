@@ -85,9 +85,6 @@ def anytime_mean(labels: ArrayLike, *, low: float, high: float) -> MeanCorrectio
     Intervals hold the candidates against which it is below 1 / (1 - level), so those of higher
     levels contain those of lower levels.
 
-    Args:
-        labels: Shape (n,), independent draws, in any order.
-
     Source: Cover & Ordentlich (1996), "Universal portfolios with side information"; as confidence
     sequences Orabona & Jun (2024), "Tight concentrations and confidence sequences from the regret
     of universal portfolio".

@@ -122,13 +122,7 @@ def read_labelled(
     weights: ArrayLike | None = None,
     clusters: Codes | None = None,
 ) -> LabelledRows:
-    """Check labels with their rows, weights and clusters.
-
-    Args:
-        n_judged: Number of judged rows, N.
-        labelled: Indices of the labelled rows, shape (n,), each once; or a mask of shape (N,), true
-            where a row is labelled.
-    """
+    """Check labels with their rows, weights and clusters."""
     rows = np.asarray(labelled)
     rows = np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.int64)
     values = np.asarray(labels, dtype=np.float64)
@@ -155,10 +149,6 @@ def strata_of(scores: ArrayLike, *, most: int = MOST_STRATA) -> Ints:
     The default is five: in simulations (50 to 300 labels, rates from .03 to .5, judges of AUROC .76
     to .98) intervals were within 6 % of the narrowest for 2 to 10 strata, except that for 300
     labels and rates up to .1 more strata save up to 11 %.
-
-    Args:
-        scores: Shape (N,), finite, of all judged rows.
-        most: Maximum number of strata, at least 1.
     """
     values = np.asarray(scores, dtype=np.float64)
     distinct, codes = np.unique(values, return_inverse=True)
@@ -173,9 +163,7 @@ def joined_strata(scores: ArrayLike, labels: int, *, most: int = MOST_STRATA) ->
     No label is used.
 
     Args:
-        scores: Shape (N,), finite, of all judged rows.
         labels: Number of rows that are labelled, drawn with equal probability.
-        most: Maximum number of strata before merging, at least 1.
     """
     values = np.asarray(scores, dtype=np.float64)
     strata = strata_of(values, most=most)
@@ -188,7 +176,6 @@ def joined_cells(counts: ArrayLike, totals: ArrayLike, labels: float) -> Ints:
     Args:
         counts: Shape (K,). Judged rows in each stratum, ordered by score.
         totals: Shape (K,). Sum of the scores in each stratum.
-        labels: Number of rows that are labelled, drawn with equal probability.
     """
     rows, sums = np.asarray(counts, dtype=np.float64), np.asarray(totals, dtype=np.float64)
     strata = np.arange(len(rows))
@@ -282,8 +269,6 @@ def rate_correction(
 
     Args:
         ends: Of its interval, by the quantile: of Student's t for ``df``, of the normal for None.
-        flags: Beside those of the sample.
-        strata: By level and quantile.
     """
     all_flags = flags + sample.flags
 
@@ -306,10 +291,6 @@ def effective_labels_of_rate(value: float, interval: Interval) -> float:
 
     For a Wilson interval it is the number of its rows. The result is 0 for an interval that covers
     all of [0, 1].
-
-    Args:
-        value: The rate, in [0, 1].
-        interval: Its width must be above 0.
     """
     z = NormalDist().inv_cdf(upper_quantile(interval.level))
     square = (interval.high - interval.low) ** 2

@@ -235,9 +235,7 @@ def design_effect(shares: Floats, rates: Floats, sizes: Floats, residuals: Float
 
     Args:
         shares: Shape (..., K). Sums run over the strata with labels.
-        rates: Shape (..., K).
         sizes: Shape (..., K). Numbers of rows, or Kish's effective ones; 0 for no label.
-        residuals: Shape (..., C). R_c of every labelled cluster.
     """
     clusters = residuals.shape[-1]
     labelled = sizes > 0

@@ -64,9 +64,6 @@ def error_corrected(
     (``no_labelled_negatives``), and if sensitivity + specificity <= 1
     (``judge_no_better_than_chance``).
 
-    Args:
-        verdicts: Shape (N,). The judge's verdict on each row, 0 or 1.
-
     Source: Rogan & Gladen (1978), "Estimating prevalence from the results of a screening test";
     Lang & Reiczigel (2014), "Confidence limits for prevalence of disease adjusted for estimated
     sensitivity and specificity".
@@ -176,9 +173,6 @@ def prediction_powered(
     A good judge's errors are few, and none may occur in the sample. So for a rate, half an error of
     one row or cluster is added to both variances: 1/2 over the square of Kish's effective number of
     them. With many errors it is negligible.
-
-    Args:
-        scores: Shape (N,). The judge's score of each row, finite, in any unit.
 
     Source: Angelopoulos, Duchi & Zrnic (2023), "PPI++: Efficient Prediction-Powered Inference".
     """
@@ -293,9 +287,6 @@ def favoured(
 
     The choice uses no label; otherwise the intervals would be too narrow.
 
-    Args:
-        scores: Shape (N,). The judge's score of each row, in [0, 1].
-
     ``benchmarks/correction.py`` measures both and the choice.
     """
     judged = np.asarray(scores, dtype=np.float64)
@@ -320,8 +311,6 @@ def favoured_of(
     """Choose like ``favoured`` from summary statistics, so that it can be planned before labelling.
 
     Args:
-        mean: Of the judge's scores, in [0, 1].
-        values: Number of distinct scores.
         size: Kish's effective number of labelled rows or clusters.
         clusters: Number of labelled clusters; None for independent rows.
     """

@@ -64,9 +64,6 @@ def bias_by_group(
     Bounded differences have the interval of ``heavy_wilson_ends``, because a judge's differences
     are rare but large; others that of ``mean_of_labels``.
 
-    Args:
-        groups: Shape (n,), such as the system or the slice of each row.
-
     Source: Bland & Altman (1986), "Statistical methods for assessing agreement between two methods
     of clinical measurement", for the definition of bias.
     """
@@ -213,10 +210,6 @@ def calibration_error(
     Sampling error can only increase the gaps, and resampling increases them once more. So the
     interval is the basic bootstrap's over rows or clusters with fixed bins, which subtracts that
     bias, clipped at 0. Its coverage is below its level.
-
-    Args:
-        probabilities: Shape (n,), in [0, 1].
-        bins: Maximum number of bins, at least 1.
 
     Source: Naeini, Cooper & Hauskrecht (2015), "Obtaining well calibrated probabilities using
     Bayesian binning"; Nixon et al. (2019), "Measuring calibration in deep learning", for bins of

@@ -44,7 +44,6 @@ def cell_bootstrap(
 
     Args:
         cells: Shape (n,), the cell of each row, from 0 to ``n_cells`` - 1.
-        n_cells: Number of cells.
         combine: Takes shares of shape (B, n_cells), returns finite numbers of shape (B,).
         weights: Shape (n,), with mean 1; None if all are equal.
 
@@ -105,11 +104,9 @@ def confusion(
     """Confusion matrix of a judge and people, and its rates with intervals.
 
     Rates and intervals are those of ``rate_of_labels``: Wilson's, or ``cluster_wilson`` for
-    clustered rows. Counts are unweighted.
+    clustered rows. Counts are unweighted. No label may be missing.
 
     Args:
-        judge: Shape (n,), one label per row, none missing.
-        people: Shape (n,), for the same rows.
         positive: Which label is positive; True equals 1. Rates require it to be one of at most two
             labels.
     """
@@ -216,9 +213,6 @@ def best_threshold(
     equally good ones the lowest is taken. Clusters are kept whole in the folds and in the
     bootstrap. The bootstrap does not choose thresholds again: the interval is for the criterion of
     these thresholds on other rows.
-
-    Args:
-        folds: At least 2.
 
     Source: Youden (1950), "Index for rating diagnostic tests"; Stone (1974), "Cross-validatory
     choice and assessment of statistical predictions".

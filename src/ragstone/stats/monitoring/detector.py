@@ -40,9 +40,6 @@ def bets_against(bar: float) -> tuple[Floats, Floats]:
     grows fastest with λ = d / σ. The largest λ that never loses more than all is 1 / (1 - b), so
     the stake is d · √((1 - b) / b). The capital is spread over ``FALLS`` as a log-normal density.
 
-    Args:
-        bar: In (0, 1).
-
     Source: Shin, Ramdas & Rinaldo (2024), "E-detectors: a nonparametric framework for sequential
     change detection", section 4, on mixtures over bets; the grid and its shares are ours, chosen by
     simulation.
@@ -67,8 +64,6 @@ def promised_limit(alpha: float, looks: int, *, detectors: int = 1) -> float:
     expected, so evidence need not be thrown away after ``looks``.
 
     Args:
-        alpha: In (0, 1).
-        looks: Judged answers, at least 1.
         detectors: Rules times slices, at least 1.
     """
     if not 0 < alpha < 1:
@@ -88,7 +83,6 @@ def limit_of_gap(looks: float, *, detectors: int = 1) -> float:
 
     Args:
         looks: Judged answers of one detector, at least 1, where all have as many.
-        detectors: Rules times slices, at least 1.
     """
     return looks * detectors
 
@@ -99,10 +93,6 @@ def on_a_share(scores: ArrayLike, *, low: float, high: float, less_is_better: bo
         (score - low) / (high - low),   or   (high - score) / (high - low) where less is better
 
     A bar is turned in the same way.
-
-    Args:
-        scores: Any shape, each in [low, high].
-        less_is_better: Whether ``low`` is the best.
     """
     values = np.asarray(scores, dtype=np.float64)
     return np.asarray((high - values if less_is_better else values - low) / (high - low))
@@ -216,12 +206,7 @@ class Detector:
         return DetectorState(0, none, none, (0,) * len(none))
 
     def factors(self, scores: ArrayLike, probabilities: ArrayLike | None = None) -> Floats:
-        """Return the factor of each answer on each bet, at least 0. Shape (n, k).
-
-        Args:
-            scores: Shape (n,), in [0, 1].
-            probabilities: Shape (n,), in [least, 1]: with which the answer was drawn. None: 1.
-        """
+        """Return the factor of each answer on each bet, at least 0. Shape (n, k)."""
         x = np.atleast_1d(np.asarray(scores, dtype=np.float64))
         p = np.ones_like(x) if probabilities is None else np.asarray(probabilities, dtype=float)
         # Divided before it is multiplied: at the worst answer this is exactly -1, never below.
@@ -243,7 +228,6 @@ class Detector:
         Args:
             state: Of a detector with the same bar.
             scores: Shape (n,), in [0, 1], in the order in which they came.
-            probabilities: Shape (n,), in [least, 1]: with which the answer was drawn. None: 1.
             numbers: Shape (n,), by which the caller knows the answers again. None: looks, from 1.
         """
         factors, (_, shares) = self.factors(scores, probabilities), self.bets
@@ -283,10 +267,6 @@ def fall_place(scores: ArrayLike, probabilities: ArrayLike) -> tuple[int, int, i
     A place is possible where the likelihood of one mean before it and a lower one behind it is not
     far below the best. Scores count as shares of zeros and ones, which vary most, so that graded
     scores have too many possible places rather than too few.
-
-    Args:
-        scores: Shape (n,), n >= 1, in [0, 1], in the order in which their answers were given.
-        probabilities: Shape (n,), in (0, 1]: with which the answer was drawn.
 
     Source: Siegmund (1988), "Confidence sets in change-point problems": the likelihood ratio of the
     true place is at most x with a probability of (1 - exp(-x))².
