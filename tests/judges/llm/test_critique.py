@@ -10,7 +10,7 @@ from ragstone.data import Example
 from ragstone.judgements import Topic
 from ragstone.judges.llm.answer_tasks import CritiqueTask, CritiqueVerdict, critique_item_id
 from ragstone.judges.llm.prompts import Prompts, load_prompts
-from ragstone.judges.llm.questions import Question
+from ragstone.judges.llm.questions import Question, VerdictItem
 from ragstone.judges.llm.rubrics import ASPECTS, aspects, check_aspects
 from ragstone.judges.llm.task import Target, TaskReply
 
@@ -26,7 +26,7 @@ def matter(*topics: Topic, **fields: Any) -> Target:
     return Target(Example("1", "q", "s", **given), {}, topics)
 
 
-def votes(*verdicts: str) -> list[CritiqueVerdict]:
+def votes(*verdicts: str) -> list[VerdictItem]:
     return [
         CritiqueVerdict.model_validate({"reason": f"reason {n}", "verdict": verdict})
         for n, verdict in enumerate(verdicts)

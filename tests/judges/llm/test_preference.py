@@ -9,7 +9,7 @@ from ragstone.data import Example
 from ragstone.judgements import Topic
 from ragstone.judges.llm.answer_tasks import PreferenceTask, PreferenceVerdict
 from ragstone.judges.llm.prompts import Prompts, load_prompts
-from ragstone.judges.llm.questions import Question, key
+from ragstone.judges.llm.questions import Question, VerdictItem, key
 from ragstone.judges.llm.task import Target, TaskReply
 
 PROMPTS = Prompts({"system": "Judge.", "preference": "Compare."})
@@ -32,7 +32,7 @@ def keys(given: Target) -> list[str]:
     return [key(Question((piece,), "S").request(), "model") for piece in pieces]
 
 
-def said(verdict: str) -> list[PreferenceVerdict]:
+def said(verdict: str) -> list[VerdictItem]:
     return [PreferenceVerdict.model_validate({"reason": "So.", "verdict": verdict})]
 
 

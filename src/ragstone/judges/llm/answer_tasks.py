@@ -25,7 +25,7 @@ from .prompts import (
     passages,
     shown,
 )
-from .questions import Item, Piece, ReplyEntry, Written
+from .questions import Item, Piece, ReplyEntry, Written, verdict_item
 from .replies import WHOLE
 from .rubrics import ASPECTS, Rubric, aspects, definition, load_rubrics
 from .task import Row, Target, Task, TaskReply, said, why_lacking
@@ -34,11 +34,8 @@ PLAIN = re.compile(r"[a-z][a-z0-9_]{0,39}")
 """An aspect that can stand in an id as it is."""
 
 
-class CritiqueVerdict(Item):
-    """One vote on one aspect."""
-
-    reason: str
-    verdict: Literal["yes", "no"]
+CritiqueVerdict = verdict_item("CritiqueVerdict", "yes", "no")
+"""One vote on one aspect."""
 
 
 class CritiqueTask(Task):
@@ -190,11 +187,8 @@ VERDICTS = {("A", 0): "win", ("B", 0): "loss", ("A", 1): "loss", ("B", 1): "win"
 """For this answer, by what was said and the place it was shown in."""
 
 
-class PreferenceVerdict(Item):
-    """The better of the two answers shown."""
-
-    reason: str
-    verdict: Literal["A", "B", "tie"]
+PreferenceVerdict = verdict_item("PreferenceVerdict", "A", "B", "tie")
+"""The better of the two answers shown."""
 
 
 class PreferenceTask(Task):

@@ -23,7 +23,7 @@ from ragstone.judges.markers import MARKERS, Marker, markers
 from ragstone.judges.text_counts import held_by
 
 from .prompts import ANSWER, Prompts, block, has, shown
-from .questions import Item, Piece, ReplyEntry, Written
+from .questions import Item, Piece, ReplyEntry, VerdictItem, Written, verdict_item
 from .task import OfReferences, Row, Target, Task, TaskReply, portions, said, why_lacking
 
 SILENT = ("abstain", "refuse")
@@ -193,20 +193,18 @@ class StatementsTask(OfReferences):
         return rows
 
 
-class StatementAgreement(Item):
-    """A model's verdict on one statement of the reference: does the answer say it?"""
+StatementAgreement = verdict_item(
+    "StatementAgreement", "full", "partial", "missing", "contradicted"
+)
+"""A model's verdict on one statement of the reference: does the answer say it?"""
 
-    reason: str
-    verdict: Literal["full", "partial", "missing", "contradicted"]
 
-
-class ClaimAgreement(Item):
+class ClaimAgreement(VerdictItem):
     """A model's verdict on one claim of the answer: does the reference say it?
 
     It uses the verdicts of statements, so that all items of a question have the same ones.
     """
 
-    reason: str
     verdict: Literal["matches", "contradicts", "extra"]
 
     @classmethod
@@ -223,10 +221,7 @@ OF_CLAIM = {"full": "matches", "partial": "extra", "missing": "extra",
             "contradicted": "contradicts"}  # fmt: skip
 
 
-SORTS: dict[str, type[ClaimAgreement | StatementAgreement]] = {
-    "claim": ClaimAgreement,
-    "statement": StatementAgreement,
-}
+SORTS: dict[str, type[VerdictItem]] = {"claim": ClaimAgreement, "statement": StatementAgreement}
 LISTS = {"claim": "CLAIMS", "statement": "STATEMENTS"}
 
 
