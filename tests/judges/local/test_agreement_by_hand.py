@@ -314,7 +314,7 @@ def test_a_short_statement_gets_the_probability_of_the_curve(
     fitted = curve(f"agreement/{way}")
     features = counted("Humphry Davy", "It was Davy.").features()
     features |= {"aligned": 0.9, "weakest": 0.5, "returned": 0.4, "whole": 0.6} if like else {}
-    score = fitted.intercept + sum(fitted.weights[name] * features[name] for name in fitted.weights)
+    score = fitted[0] + sum(fitted[1][name] * features[name] for name in fitted[1])
     seen = statement_agreement("Humphry Davy", "It was Davy.", None, like)
     assert seen.probability == pytest.approx(1 / (1 + math.exp(-score)))
     assert ("aligned=0.90" in seen.reason) is (like is not None)

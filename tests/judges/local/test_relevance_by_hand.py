@@ -92,11 +92,11 @@ def test_the_probability_is_the_curve_over_what_was_counted() -> None:
     fitted = curve("relevance/encoder")
     share = together = math.log(2) / (math.log(2) + math.log(3))
     score = (
-        fitted.intercept
-        + fitted.weights["share"] * share
-        + fitted.weights["together"] * together
-        + fitted.weights["beside_best"]
-        + fitted.weights["cosine"] * 0.5
+        fitted[0]
+        + fitted[1]["share"] * share
+        + fitted[1]["together"] * together
+        + fitted[1]["beside_best"]
+        + fitted[1]["cosine"] * 0.5
     )
     (seen,) = relevance("tin gold", ["Tin."], [0.5])
     assert seen["probability"] == pytest.approx(1 / (1 + math.exp(-score)))
@@ -106,7 +106,7 @@ def test_the_probability_is_the_curve_over_what_was_counted() -> None:
 def test_the_curve_weighs_what_is_counted(way: str) -> None:
     counts = set(wanted("tin", ["Tin."])[0].features())
     cosines = set(cosine_features([1.0])[0]) if way == "encoder" else set()
-    assert set(curve(f"relevance/{way}").weights) <= counts | cosines
+    assert set(curve(f"relevance/{way}")[1]) <= counts | cosines
 
 
 def test_a_likelier_cosine_makes_a_context_more_probable() -> None:

@@ -22,7 +22,7 @@ from typing import Literal
 from ragstone.core.messages import reason
 
 from .aligner import Likeness
-from .claim_support import curve
+from .claim_support import curve, on_curve
 from .figures import is_number, rounded
 from .text_terms import (
     LONGEST_SPELLED,
@@ -124,9 +124,9 @@ def statement_agreement(
         if not seen.enough:
             probability = min(probability, math.nextafter(FULL, 0))
     elif likeness is None:
-        probability = curve(STRINGS).probability(seen.features())
+        probability = on_curve(curve(STRINGS), seen.features())
     else:
-        probability = curve(ENCODER).probability(seen.features() | likeness._asdict())
+        probability = on_curve(curve(ENCODER), seen.features() | likeness._asdict())
     why = _why("words_of_reference", len(seen.stems) - len(seen.lost), len(seen.stems),
                as_written(seen.lost[:4], repaired(statement)),
                None if likeness is None else f"{likeness.aligned:.2f}")  # fmt: skip

@@ -241,29 +241,27 @@ _NONE = np.zeros(0, np.int64)
 FILE = "curves.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """``1 / (1 + exp(-(intercept + sum of weight x feature)))``."""
+Curve = tuple[float, Mapping[str, float]]
+"""The intercept and the weights of a logistic function of features."""
 
-    intercept: float
-    weights: Mapping[str, float]
 
-    def probability(self, features: Mapping[str, float]) -> float:
-        """A probability from 0 to 1. Features without a weight are ignored."""
-        score = self.intercept
-        for name, weight in self.weights.items():
-            score += weight * features[name]
-        if score < 0:
-            odds = math.exp(score)
-            return odds / (1 + odds)
-        return 1 / (1 + math.exp(-score))
+def on_curve(curve: Curve, features: Mapping[str, float]) -> float:
+    """``1 / (1 + exp(-(intercept + sum of weight x feature)))``, of the features with a weight."""
+    score, weights = curve
+    for name, weight in weights.items():
+        score += weight * features[name]
+    if score < 0:
+        odds = math.exp(score)
+        return odds / (1 + odds)
+    return 1 / (1 + math.exp(-score))
 
 
 @cache
 def curve(name: str) -> Curve:
     """Return the fitted curve with this name, such as ``support/strings``."""
     text = files(__package__).joinpath(FILE).read_text(encoding="utf-8")
-    return Curve(**json.loads(text)["curves"][name])
+    fitted = json.loads(text)["curves"][name]
+    return fitted["intercept"], fitted["weights"]
 
 
 SUPPORT_VERSION = f"ragstone-support/3({EVIDENCE_VERSION},{FRAMES_VERSION},{CONTRADICTION_VERSION})"
@@ -342,9 +340,9 @@ def probability_of(seen: EvidenceCounts, alignment: Alignment | None = None) -> 
     claims are too few in the data that the curves were fitted to.
     """
     if alignment is None:
-        probability = curve(STRINGS).probability(seen.features())
+        probability = on_curve(curve(STRINGS), seen.features())
     else:
-        probability = curve(ENCODER).probability(seen.features() | alignment.features())
+        probability = on_curve(curve(ENCODER), seen.features() | alignment.features())
     if seen.disorder > ORDERLY:
         odds = math.exp(DISORDER * (ORDERLY - seen.disorder))
         probability *= odds / (1 - probability + probability * odds)

@@ -14,7 +14,7 @@ from typing import Any
 
 from ragstone.core.messages import reason
 
-from .claim_support import curve
+from .claim_support import curve, on_curve
 from .sentences import sentences
 from .text_terms import as_written, terms
 
@@ -66,10 +66,10 @@ def relevance(
     """
     counted = wanted(question, contexts)
     if cosines is None:
-        return [_judge(question, features, curve(STRINGS).probability(features.features()))
+        return [_judge(question, features, on_curve(curve(STRINGS), features.features()))
                 for features in counted]  # fmt: skip
     return [
-        _judge(question, features, curve(ENCODER).probability(features.features() | likeness))
+        _judge(question, features, on_curve(curve(ENCODER), features.features() | likeness))
         for features, likeness in zip(counted, cosine_features(cosines), strict=True)
     ]
 
