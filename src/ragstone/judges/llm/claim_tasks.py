@@ -68,11 +68,7 @@ def _claim(detail: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class ClaimsTask(Task):
-    """Asks for the type of an answer and its claims at once.
-
-    Args:
-        citation_pattern: Regular expression for the citation markers in answers.
-    """
+    """Asks for the type of an answer and its claims at once."""
 
     citation_pattern: str = MARKERS
     kind = Claim

@@ -113,11 +113,7 @@ OWN: tuple[Task, ...] = (
 
 
 def all_tasks(*instead: Task) -> dict[str, Task]:
-    """Every task by name, which is its kind's; kinds without a task file get a ``KindTask``.
-
-    Args:
-        instead: Tasks that replace those with the same name.
-    """
+    """Every task by name, which is its kind's, or instead those given; else a ``KindTask``."""
     by_name = {task.name: task for task in (*OWN, *instead)}
     return {name: by_name.get(name) or KindTask(KINDS[name]) for name in asked_kinds()}
 
@@ -148,11 +144,7 @@ PLANS = {plan.name: plan for plan in (ISOLATED, LEAN)}
 
 
 def plan_named(name: str) -> Plan:
-    """The plan of that name.
-
-    Raises:
-        UnknownName: There is none.
-    """
+    """The plan of that name."""
     if name not in PLANS:
         raise UnknownName("plan", name, PLANS, hint=f"There are: {', '.join(PLANS)}.")
     return PLANS[name]

@@ -58,12 +58,7 @@ _ESCAPED = re.compile(r"(?<!\\)(\\+)"
 
 
 def boundary(facts: Iterable[str], texts: Sequence[str]) -> str:
-    """BLAKE2b-128 of the facts as 32 hex digits, hashed again until no text holds it.
-
-    Args:
-        facts: What stands in the block: its title, ids and texts.
-        texts: Where the hash must not occur, in either case.
-    """
+    """BLAKE2b-128 of facts in 32 hex digits, hashed again until no text holds it in any case."""
     digest = blake2b(digest_size=16)
     for fact in facts:
         written = fact.encode()

@@ -68,8 +68,6 @@ def read_items(text: str, items: Mapping[str, type[Item]], texts: Mapping[str, s
     model that counts from 0 gives each verdict to its neighbour.
 
     Args:
-        text: What the model wrote.
-        items: The item class by id.
         texts: The texts of items, by id, for those whose words are checked.
         echoes: By id, what of an item is not about its text, for those that are checked.
 

@@ -71,9 +71,6 @@ def bertscore(encoder: Encoder, candidates: Sequence[str], references: Sequence[
     once.
 
     Args:
-        encoder: One that gives token vectors.
-        candidates: n texts.
-        references: n texts.
         layer: Of the hidden states; None: the one recommended for the model, else the last.
         idf: Weights of the tokens, from ``count_documents``; None: all 1.
         baseline: For rescaling; None: scores are not rescaled.

@@ -78,11 +78,7 @@ BUILT_IN: dict[tuple[str, int], Baseline] = {
 
 
 def built_in_baseline(encoder: Encoder, layer: int) -> Baseline:
-    """The baseline included in Ragstone for this model and layer.
-
-    Raises:
-        InputError: There is none.
-    """
+    """The baseline included in Ragstone for this model and layer."""
     name = model_name(encoder)
     if (name, layer) not in BUILT_IN:
         known = ", ".join(f"layer {number} of {model}" for model, number in BUILT_IN)
