@@ -168,9 +168,9 @@ def poststratify(
     squares = sums_by(labelled_strata, sample.weights**2, kinds)
     positives = sums_by(labelled_strata, sample.weights * sample.labels, kinds)
     sizes = np.divide(mass**2, squares, out=np.zeros(kinds), where=mass > 0)
-    labels = np.bincount(labelled_strata, minlength=kinds)
+    n_labels = np.bincount(labelled_strata, minlength=kinds)
     shares, rates = judged / len(strata), stratum_rates(positives, mass)
-    even = sample.clusters is None and np.allclose(sizes, labels)
+    even = sample.clusters is None and np.allclose(sizes, n_labels)
     share_variance = float(row_share_variance(shares, rates, len(strata)))
     if not even:
         at = labelled_strata
@@ -187,7 +187,7 @@ def poststratify(
         return float(low), float(high)
 
     def of_strata(level: float, q: float) -> tuple[Stratum, ...]:
-        columns = (column.tolist() for column in (shares, judged, labels, sizes, rates))
+        columns = (column.tolist() for column in (shares, judged, n_labels, sizes, rates))
         return tuple(
             Stratum(
                 verdict,
