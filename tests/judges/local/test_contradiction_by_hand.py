@@ -260,7 +260,7 @@ def test_the_fullest_sentence_is_the_one_that_denies() -> None:
     rain = "It did not rain."
     told = found("Tin ships left Truro port.", rain, "Tin ships never left Truro port.")
     assert told is not None
-    assert told.sentence == 1
+    assert told[1] == 1
 
 
 @pytest.mark.parametrize(
@@ -372,4 +372,4 @@ def test_the_sentence_that_says_otherwise_is_named(place: int) -> None:
     contexts = ["It rained.", "Snow fell.", "Wind blew.", "Dogs barked.", "Cats slept."]
     told = found(PORT.replace("1859", "1895"), *contexts[:place], PORT, *contexts[place:])
     assert told is not None
-    assert told.sentence == place
+    assert told[1] == place
