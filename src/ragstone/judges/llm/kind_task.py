@@ -7,7 +7,6 @@ details, ``focus: 3``, under the names of the columns.
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import chain
 from typing import Annotated, Any, ClassVar, Literal, cast
 
@@ -56,8 +55,12 @@ class KindItem(Item):
         return {"reason": entry.reason, "counted": counted, **values}
 
 
-@cache
+_ITEMS: dict[type[Kind], type[KindItem]] = {}
+
+
 def item_of(kind: type[Kind]) -> type[KindItem]:
+    if kind in _ITEMS:
+        return _ITEMS[kind]
     fields: dict[str, Any] = {name: (_type(column), ...) for name, column in _given(kind).items()}
     sort = create_model(f"{kind.__name__}Item", __base__=KindItem, **fields)
     sort.kind = kind
@@ -68,6 +71,7 @@ def item_of(kind: type[Kind]) -> type[KindItem]:
         *(f"{name}: one part" for name in counts),
         *(f"{name}: {next(iter(_words(column)))}" for name, column in others.items()),
     )
+    _ITEMS[kind] = sort
     return sort
 
 
