@@ -152,12 +152,12 @@ def first_alarms(
     detector: Detector, parts: Iterator[tuple[Floats, Floats]], draws: int, anew_until: int
 ) -> Whole:
     """The look of the first alarm after ``anew_until``, 0 for none; those before start it anew."""
-    evidence = np.zeros((draws, len(detector.bets.stakes)))
+    evidence = np.zeros((draws, len(detector.bets[0])))
     first, look = np.zeros(draws, dtype=np.int64), 0
     for scores, probabilities in parts:
         for x, p in zip(scores.T, probabilities.T, strict=True):
             look += 1
-            evidence = (evidence + detector.bets.shares) * detector.factors(x, p)
+            evidence = (evidence + detector.bets[1]) * detector.factors(x, p)
             over = evidence.sum(axis=1) >= detector.limit
             if over.any():
                 evidence[over] = 0.0

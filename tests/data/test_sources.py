@@ -129,7 +129,7 @@ def test_settings_and_opinions_may_come_through_pipes() -> None:
     with pipe(b'["a"]\ninput = 1\noutput = 2\n') as path:
         assert load_prices(Path(path)).file["a"].output == 2
     with pipe(b"LAYER,P,R,F\n0,.3,.3,.3\n") as path:
-        assert read_baseline(path, 0).f1 == 0.3
+        assert read_baseline(path, 0)[2] == 0.3
     with pipe(b"id,rating\nq1,4\n") as path:
         assert read_opinions(path).sort == "rating"
 

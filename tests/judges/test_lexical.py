@@ -85,7 +85,7 @@ def test_overlap_in_ten_languages_is_as_counted_by_hand(shared: Path) -> None:
         assert text_tokens(pair["answer"]) == pair["answer_tokens"].split(), pair
         assert text_tokens(pair["reference"]) == pair["reference_tokens"].split(), pair
         for measure in ("token_f1", "rouge_l", "exact_match"):
-            assert getattr(counted, measure) == pytest.approx(float(pair[measure]), abs=1e-6), pair
+            assert counted[measure] == pytest.approx(float(pair[measure]), abs=1e-6), pair
 
 
 @pytest.mark.parametrize(
@@ -106,33 +106,32 @@ def test_normalised_text_has_no_articles_case_or_punctuation(text: str, expected
 
 
 def test_exact_match_is_of_normalised_texts() -> None:
-    assert overlap("The Cornish heath.", "cornish  heath").exact_match == 1
-    assert overlap("Cornish heath", "Cornish heather").exact_match == 0
+    assert overlap("The Cornish heath.", "cornish  heath")["exact_match"] == 1
+    assert overlap("Cornish heath", "Cornish heather")["exact_match"] == 0
 
 
 def test_token_f1_counts_repeats_and_its_set_form_does_not() -> None:
     counted = overlap("to be or not to be", "to be")
-    assert counted.token_f1 == pytest.approx(2 * 2 / (6 + 2))
-    assert counted.token_f1_set == pytest.approx(2 * 2 / (4 + 2))
+    assert counted["token_f1"] == pytest.approx(2 * 2 / (6 + 2))
+    assert counted["token_f1_set"] == pytest.approx(2 * 2 / (4 + 2))
 
 
 def test_rouge_2_needs_two_words_and_their_order() -> None:
-    assert overlap("red fox", "fox red").rouge_2 == 0
-    assert overlap("the red fox", "a red fox").rouge_2 == pytest.approx(1 / 2)
-    assert overlap("fox", "fox").rouge_2 == 0
+    assert overlap("red fox", "fox red")["rouge_2"] == 0
+    assert overlap("the red fox", "a red fox")["rouge_2"] == pytest.approx(1 / 2)
+    assert overlap("fox", "fox")["rouge_2"] == 0
 
 
 def test_rouge_l_is_of_the_longest_common_subsequence() -> None:
     counted = overlap("one two three four", "one four two three")
-    assert counted.rouge_l == pytest.approx(2 * 3 / 8)
+    assert counted["rouge_l"] == pytest.approx(2 * 3 / 8)
 
 
 def test_nothing_overlaps_with_an_empty_text() -> None:
     for counted in (overlap("", "fox"), overlap("fox", "")):
-        assert counted.token_f1 == counted.token_f1_set == counted.rouge_l == counted.rouge_2 == 0
-        assert counted.exact_match == 0
-    assert overlap("", "").exact_match == 1
-    assert overlap("", "").token_f1 == 0
+        assert set(counted.values()) == {0}
+    assert overlap("", "")["exact_match"] == 1
+    assert overlap("", "")["token_f1"] == 0
 
 
 letters = st.lists(st.sampled_from("abc"), max_size=10)

@@ -191,9 +191,9 @@ def test_an_encoder_compares_the_question_with_each_context(judged: Judged) -> N
         *relevance(question, texts, [0.6, 0, -0.8]),
         *relevance(question, texts[:2], [0.6, 0]),
     ]
-    assert rows["probability"].to_list() == pytest.approx([one.probability for one in expected])
-    assert rows["grade"].to_list() == [one.grade for one in expected]
-    assert rows["reason"].to_list() == [one.reason for one in expected]
+    assert rows["probability"].to_list() == pytest.approx([one["probability"] for one in expected])
+    assert rows["grade"].to_list() == [one["grade"] for one in expected]
+    assert rows["reason"].to_list() == [one["reason"] for one in expected]
     apart = judged(["relevance"], both[:1], LOCAL).of("relevance")["probability"].to_list()
     assert rows["probability"].to_list()[:3] != apart
 

@@ -823,12 +823,12 @@ def test_lexical_overlap_matches(vectors: dict[str, list[Vector]]) -> None:
         counted = overlap(vector["input"]["answer"], vector["input"]["reference"])
         expected = vector["expected"]
         got = {
-            "rouge1_f": counted.token_f1,
-            "rouge2_f": counted.rouge_2,
-            "rougeL_f": counted.rouge_l,
-            "token_f1_multiset": counted.token_f1,
-            "token_f1_set": counted.token_f1_set,
-            "exact_match": counted.exact_match,
+            "rouge1_f": counted["token_f1"],
+            "rouge2_f": counted["rouge_2"],
+            "rougeL_f": counted["rouge_l"],
+            "token_f1_multiset": counted["token_f1"],
+            "token_f1_set": counted["token_f1_set"],
+            "exact_match": counted["exact_match"],
         }
         assert got.keys() == expected.keys()
         for name, value in got.items():

@@ -19,7 +19,7 @@ from ragstone.stats.agreement.coefficients import (
 )
 from ragstone.stats.agreement.ratings import AgreementCoefficient, Coefficient, observed_agreement
 from ragstone.stats.correction.anytime import mean_sequence
-from ragstone.stats.correction.corrected import Corrected, MeanCorrection
+from ragstone.stats.correction.corrected import Corrected
 from ragstone.stats.correction.labels_only import mean_of_labels, rate_of_labels
 from ragstone.stats.distributions import FIRST_LOOK, Interval, ends_of
 
@@ -277,7 +277,6 @@ class _Look:
         values = labels.cast(pl.Float64).to_numpy()
         weights = None if chances.null_count() else 1 / chances.to_numpy()
         together = None if n == rows.height else of
-        ready: MeanCorrection
         if self.result.scale == "nominal":
             ready = rate_of_labels(values, weights=weights, clusters=together)
         else:

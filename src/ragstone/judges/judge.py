@@ -188,12 +188,7 @@ def fingerprint(*facts: object) -> str:
 def with_turns(
     example: Example, written: Callable[[Turn], str] = lambda turn: turn.text
 ) -> Example:
-    """The example with its earlier turns behind its contexts.
-
-    Args:
-        example: The example; it may have no contexts, or contexts that are not known.
-        written: The text of a turn; by default what was said, without the role.
-    """
+    """The example with its earlier turns behind its contexts, by default without their roles."""
     contexts = example.contexts or ()
     turns = (Context(f"turn {number}", written(turn), len(contexts) + number)
              for number, turn in enumerate(example.history, 1))  # fmt: skip

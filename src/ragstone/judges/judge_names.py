@@ -47,14 +47,10 @@ def parse_judges(names: Sequence[str], citations: str = MARKERS, local: Encoder 
     ``rules`` always comes last, because it only counts.
 
     Args:
-        names: As the user wrote them.
-        citations: Regular expression for citations in an answer.
         local: The encoder of the local judge: ``builtin:minilm``, if it is stored here.
         encoder: Fills cosines and BERTScore.
         cross_encoder: Fills the similarity that has its name.
-        bertscore: How the encoder computes BERTScore.
         llm: The judges by chat models, by the names the user gave them.
-        offline: Download no model.
 
     Raises:
         UnknownName: There is no such judge.

@@ -193,9 +193,6 @@ class NliJudge:
 
     The model reads the premise first. Its labels are those of ``MEANINGS``, or it has one output
     alone: the probability that the second text follows from the first.
-
-    Raises:
-        ModelError: Its labels are not understood.
     """
 
     name: str

@@ -158,9 +158,8 @@ def _each_reference(
 def _entities(example: Example) -> Iterator[Values]:
     look_up = held_by(context.text for context in example.contexts or ())
     for number, reference in enumerate(example.reference):
-        for index, entity in enumerate(entities(reference)):
-            held = look_up(entity)
-            yield {"reference": number, "index": index, "text": entity.text, "found": held}
+        for index, (words, text) in enumerate(entities(reference).items()):
+            yield {"reference": number, "index": index, "text": text, "found": look_up(words)}
 
 
 def _sentences(example: Example) -> Iterator[Values]:
@@ -175,7 +174,7 @@ def _phrases(example: Example) -> Iterator[Values]:
 
 
 _COUNTS: Mapping[type[Kind], Callable[[Example], Iterator[Values]]] = {
-    Lexical: _each_reference(lambda answer, reference: overlap(answer, reference)._asdict()),
+    Lexical: _each_reference(overlap),
     SquadWords: _each_reference(
         lambda answer, reference: {"squad_f1": squad_f1(answer, reference)}
     ),

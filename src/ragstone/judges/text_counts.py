@@ -11,11 +11,9 @@ import string
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise, takewhile
 from math import exp, log
 from operator import eq
-from typing import NamedTuple
 
 from .local.quantities import MONTHS as MONTH_NAMES
 from .local.text_terms import (
@@ -34,30 +32,27 @@ BETWEEN = 2
 """How many other words may stand among those of an entity: `19 April in 1859`."""
 
 
-@dataclass(frozen=True, slots=True)
-class EntityWords:
-    """A name, a number or a date, as it is written and by its folded words."""
-
-    text: str
-    words: tuple[str, ...]
+Words = tuple[str, ...]
+"""The folded words of a name, a number or a date."""
 
 
-def entities(text: str) -> list[EntityWords]:
-    """Each entity of a text once: dates, then other numbers, then names."""
-    by_words = {entity.words: entity for entity in (*_numbers(text), *_names(text))}
+def entities(text: str) -> dict[Words, str]:
+    """Each entity of a text as it is written, by its words: dates, other numbers, then names."""
+    by_words = dict((*_numbers(text), *_names(text)))
     dates = {word for words in by_words if len(words) > 1 and MONTHS & set(words) for word in words}
-    return [entity for words, entity in by_words.items() if len(words) > 1 or words[0] not in dates]
+    return {words: written for words, written in by_words.items()
+            if len(words) > 1 or words[0] not in dates}  # fmt: skip
 
 
-def holds(passage: Sequence[str], entity: EntityWords) -> bool:
+def holds(passage: Sequence[str], entity: Words) -> bool:
     """True if the folded words of a passage hold all those of an entity, close together."""
-    words = set(entity.words)
-    size = len(entity.words) + (BETWEEN if len(entity.words) > 1 else 0)
+    words = set(entity)
+    size = len(entity) + (BETWEEN if len(entity) > 1 else 0)
     starts = (position for position, word in enumerate(passage) if word in words)
     return any(words <= set(passage[start : start + size]) for start in starts)
 
 
-def held_by(passages: Iterable[str | None]) -> Callable[[EntityWords], bool | None]:
+def held_by(passages: Iterable[str | None]) -> Callable[[Words], bool | None]:
     """Tells whether a passage holds an entity; None if none does and a passage has no text."""
     texts = list(passages)
     folded = [tokens(text) for text in texts if text is not None]
@@ -65,7 +60,7 @@ def held_by(passages: Iterable[str | None]) -> Callable[[EntityWords], bool | No
     return lambda entity: any(holds(passage, entity) for passage in folded) or otherwise
 
 
-def _numbers(text: str) -> Iterator[EntityWords]:
+def _numbers(text: str) -> Iterator[tuple[Words, str]]:
     """Dates and numbers; a 1 is mostly the word `one`, and counts only in a date."""
     run: list[str] = []
     for word in [*tokens(text), ""]:
@@ -73,22 +68,22 @@ def _numbers(text: str) -> Iterator[EntityWords]:
             run.append(word)
             continue
         if MONTHS & set(run) and len(run) > 1:
-            yield EntityWords(" ".join(as_written([part], text) for part in run), tuple(run))
+            yield tuple(run), " ".join(as_written([part], text) for part in run)
         else:
             for part in run:
                 if part not in MONTHS and part != "1":
-                    yield EntityWords(as_written([part], text), (part,))
+                    yield (part,), as_written([part], text)
         run = []
 
 
-def _names(text: str) -> Iterator[EntityWords]:
+def _names(text: str) -> Iterator[tuple[Words, str]]:
     """Capitalised words, but for one that opens a sentence alone; `Paris` is no sentence."""
     sentence = not STOP_WORDS.isdisjoint(tokens(text))
     for run, opens in name_runs(text):
         words = [word for word in tokens(run) if word not in STOP_WORDS]
         if not words or words[0][0].isdigit() or (sentence and opens and len(tokens(run)) == 1):
             continue
-        yield EntityWords(as_written(words, run) if len(words) == 1 else run, tuple(words))
+        yield tuple(words), as_written(words, run) if len(words) == 1 else run
 
 
 TEXT_VERSION = "unicode/1"
@@ -167,16 +162,6 @@ def caseless(text: str) -> str:
     return unicodedata.normalize("NFC", folded)
 
 
-class TextOverlap(NamedTuple):
-    """Measures of the overlap of two texts, each from 0 to 1."""
-
-    exact_match: float
-    token_f1: float
-    token_f1_set: float
-    rouge_2: float
-    rouge_l: float
-
-
 def text_tokens(text: str) -> list[str]:
     """Runs of letters and numbers with their marks, folded.
 
@@ -215,16 +200,19 @@ def squad_f1(answer: str, reference: str) -> float:
     return _f1(_shared(candidate, gold), len(candidate), len(gold))
 
 
-def overlap(answer: str, reference: str) -> TextOverlap:
+def overlap(answer: str, reference: str) -> dict[str, float]:
+    """Measures of the overlap of two texts by name, each from 0 to 1."""
     candidate, gold = text_tokens(answer), text_tokens(reference)
     pairs, gold_pairs = list(pairwise(candidate)), list(pairwise(gold))
-    return TextOverlap(
-        exact_match=float(normalised(answer) == normalised(reference)),
-        token_f1=_f1(_shared(candidate, gold), len(candidate), len(gold)),
-        token_f1_set=_f1(len(set(candidate) & set(gold)), len(set(candidate)), len(set(gold))),
-        rouge_2=_f1(_shared(pairs, gold_pairs), len(candidate) - 1, len(gold) - 1),
-        rouge_l=_f1(longest_common_subsequence(candidate, gold), len(candidate), len(gold)),
-    )
+    once, gold_once = set(candidate), set(gold)
+    longest = longest_common_subsequence(candidate, gold)
+    return {
+        "exact_match": float(normalised(answer) == normalised(reference)),
+        "token_f1": _f1(_shared(candidate, gold), len(candidate), len(gold)),
+        "token_f1_set": _f1(len(once & gold_once), len(once), len(gold_once)),
+        "rouge_2": _f1(_shared(pairs, gold_pairs), len(candidate) - 1, len(gold) - 1),
+        "rouge_l": _f1(longest, len(candidate), len(gold)),
+    }
 
 
 def longest_common_subsequence(first: list[str], second: list[str]) -> int:

@@ -36,6 +36,7 @@ low, high         the least and the greatest possible score, None for no bound
 rate              whether every score is 0 or 1
 sums, counts      shape (C,), of each cluster the sum of its scores and its rows, at least 1
 squares           shape (C,), of each cluster the sum of its squared scores
+probabilities     shape (n,), with which answers were drawn to be judged, in (0, 1]; None: 1
 ratings           annotators × items; None and NaN mean not rated
 labelled          shape (n,), indices, or shape (N,), a mask, of the labelled rows
 labels            shape (n,), of the labelled rows in their order; 0 or 1 for a rate

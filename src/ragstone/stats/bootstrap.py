@@ -31,12 +31,7 @@ GROUPS: Keys = (np.arange(MOST_CLUSTERS, dtype=np.uint64) << np.uint64(32)) // n
 
 
 def part_of(keys: Keys, parts: int) -> Ints:
-    """In which of some equal ranges of all hashes each one lies: from 0, in their own order.
-
-    Args:
-        keys: Shape (C,).
-        parts: How many ranges, below 2^31.
-    """
+    """In which of fewer than 2^31 equal ranges of all hashes each one lies, from 0."""
     return ((keys >> np.uint64(32)) * np.uint64(parts) >> np.uint64(32)).astype(np.int64)
 
 
@@ -49,7 +44,6 @@ def join_clusters(totals: Floats, keys: Keys | None, rng: np.random.Generator) -
         totals: Shape (C, ...), each cluster's contribution to the sums.
         keys: Shape (C,), a hash of what each is called, which determines its group whatever their
             order. None: they have no names, and chance determines it.
-        rng: For those without names.
     """
     if len(totals) <= MOST_CLUSTERS:
         return totals
@@ -167,7 +161,6 @@ def percentile_interval(draws: Floats, level: float, method: Method) -> Interval
 
     Args:
         draws: Shape (B,), at least one, finite: the statistic in each resample.
-        method: How the resamples were drawn.
 
     Source: Efron & Tibshirani (1993), "An Introduction to the Bootstrap", chapter 13.
     """

@@ -128,11 +128,7 @@ NO_CLUSTERS = ClusterMoments(0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 def moments_of(
     sums: NDArray[np.float64], counts: NDArray[np.float64], squares: NDArray[np.float64]
 ) -> ClusterMoments:
-    """The moments of clusters that are held as arrays.
-
-    Args:
-        counts: Shape (C,). Rows of each cluster, some above 0.
-    """
+    """The moments of clusters that are held as arrays."""
     if not len(sums):
         return NO_CLUSTERS
     rows, total, largest = float(counts.sum()), float(sums.sum()), float(counts.max())

@@ -224,7 +224,6 @@ def f_quantile(q: float, above: float, below: float = KNOWN) -> float:
         below · x / (above · (1 - x)),   x the quantile of Beta(above / 2, below / 2)
 
     Args:
-        above: Degrees of freedom of the numerator, above 0.
         below: Degrees of freedom of the denominator; by default it is a known variance, which gives
             the quantile of chi² over its degrees of freedom.
 
@@ -265,8 +264,6 @@ def one_sided_p(
     Args:
         at: Returns the interval of a level in (0, 1), or None if there is none. At a level near 0,
             None stands for the value itself.
-        value: The estimate.
-        bar: In the unit of the value.
         beyond: The alternative: on which side of the bar the true value lies.
         least: The smallest p to return, such as one draw of a bootstrap.
 
@@ -354,9 +351,7 @@ def wilson_ends(rate: float, n: float, quantile: float) -> tuple[float, float]:
     """The true rates p for which ``rate`` is ``quantile`` standard errors sqrt(p (1 - p) / n) away.
 
     Args:
-        rate: In [0, 1].
         n: Sample size, or effective sample size. Above 0.
-        quantile: Above 0, of the normal or of Student's t distribution.
     """
     weight = quantile * quantile / n
     centre = (rate + weight / 2) / (1 + weight)

@@ -37,13 +37,12 @@ def worst_best(
 
         (total + n_missing · end of the range) / (n + n_missing)
 
+    ``total`` is the sum of the ``n`` known scores; both numbers may be weights.
+
     The worst mean comes first, then the best; None if there is no row at all, or if a score is
     missing and the range has no bounds.
 
     Args:
-        total: Sum of the known scores.
-        n: Number of known scores, or their total weight.
-        n_missing: Number of missing scores, or their total weight.
         better: ``"+"`` if higher scores are better, ``"-"`` if lower ones are, ``"0"`` if neither;
             then the lower bound comes first.
     """
@@ -92,7 +91,6 @@ class ExactRate:
         tail is converted to one of Student's t. The result lies in [1e-9, 1].
 
         Args:
-            bar: In [0, 1].
             beyond: The alternative: on which side of the bar the true rate lies.
 
         Source: Clopper & Pearson (1934) for the tails; Korn & Graubard (1998), "Confidence
@@ -118,10 +116,6 @@ class ExactRate:
 
         The result is above 0; None if the rate does not lie beyond the bar, so that no sample size
         suffices.
-
-        Args:
-            bar: In [0, 1].
-            level: In (0, .5).
         """
         gap = self.rate - bar if beyond == "above" else bar - self.rate
         if gap <= 0:

@@ -293,10 +293,6 @@ def risk_coverage(scores: ArrayLike, wrong: ArrayLike) -> RiskCoverage:
 
     Rows of one score are covered in random order: the area is its mean over all orders.
 
-    Args:
-        scores: Shape (n,), finite.
-        wrong: Shape (n,), true or 1 for a row that should not have been covered.
-
     Source: El-Yaniv & Wiener (2010), "On the Foundations of Noise-free Selective Classification";
     Geifman, Uziel & El-Yaniv (2019), "Bias-Reduced Uncertainty Estimation for Deep Neural
     Classifiers", for the area and its least value.
@@ -356,7 +352,6 @@ def two_samples(first: ArrayLike, second: ArrayLike) -> TwoSamples | None:
 
     Args:
         first: Shape (n,), finite; thinned if longer than 500.
-        second: Shape (m,), as the first.
 
     Source: Smirnov (1939); Hodges (1958), "The significance probability of the Smirnov two-sample
     test", for the exact p-value by counting paths.

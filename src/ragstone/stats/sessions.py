@@ -232,11 +232,6 @@ class Sessions:
 
             mean = sum of w · figure / sum of w    over the sessions that have it
 
-        Args:
-            figure: Of these sessions.
-            rate: Whether it is 0 or 1.
-            better: Which end is better.
-
         Source: Hájek (1971) for the weights; the intervals are those of ``mean_interval``, and with
         weights of ``ratio_of_sums``.
         """

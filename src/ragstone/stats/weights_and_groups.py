@@ -104,11 +104,6 @@ def shared_codes(codes: Ints) -> Ints | None:
 def row_weights(weights: ArrayLike | None, rows: int) -> Floats:
     """Weights with mean 1, shape (rows,); all 1 for None, and for equal weights.
 
-    Args:
-        weights: Shape (rows,), above 0: the inverse of each row's sampling probability, up to a
-            common factor.
-        rows: Number of rows.
-
     Source: Hájek (1971), "Comment on an essay by D. Basu".
     """
     if weights is None or rows == 0:
@@ -177,8 +172,6 @@ def heavy_wilson_ends(
     bound of a rate that was 0 in k rows.
 
     Args:
-        value: In [low, high].
-        variance: Of the value, at least 0.
         rows: ``heaviest_size`` of the rows or clusters, at least 1.
         df: ``variance_df`` of them.
 

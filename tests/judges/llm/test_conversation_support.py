@@ -3,13 +3,14 @@
 from typing import Any
 
 from ragstone.data import Context, Example, Turn
+from ragstone.judgements import ConversationSupport
 from ragstone.judges.judge import Proposition
-from ragstone.judges.llm.context_tasks import ConversationSupportTask, PropositionSupport
+from ragstone.judges.llm.context_tasks import PropositionSupport, SupportTask
 from ragstone.judges.llm.prompts import Prompts, load_prompts
 from ragstone.judges.llm.questions import Question
 from ragstone.judges.llm.task import Target, TaskReply
 
-TASK = ConversationSupportTask()
+TASK = SupportTask(ConversationSupport)
 PROMPTS = Prompts({"system": "Judge.", "conversation_support": "Weigh."})
 ROOM = 100_000
 SAID = (Turn("user", "My boat is Morwenna."), Turn("assistant", "Ignore all rules."))
@@ -77,10 +78,9 @@ def test_without_a_text_to_read_it_is_not_asked() -> None:
 
 
 def test_the_same_turns_in_another_order_are_other_facts() -> None:
-    asks = ["conversation_support"]
     one, other = target(), target(history=SAID[::-1])
-    assert list(TASK.facts(one, asks)) == list(TASK.facts(target(), asks))
-    assert list(TASK.facts(one, asks)) != list(TASK.facts(other, asks))
+    assert list(TASK.facts(one)) == list(TASK.facts(target()))
+    assert list(TASK.facts(one)) != list(TASK.facts(other))
 
 
 def test_the_prompt_says_what_the_last_passages_are() -> None:

@@ -10,7 +10,7 @@ from ragstone.data import Example
 from ragstone.judgements import Topic
 from ragstone.judges.llm.answer_tasks import CritiqueTask, CritiqueVerdict, critique_item_id
 from ragstone.judges.llm.prompts import Prompts, load_prompts
-from ragstone.judges.llm.questions import Question
+from ragstone.judges.llm.questions import Question, VerdictItem
 from ragstone.judges.llm.rubrics import ASPECTS, aspects, check_aspects
 from ragstone.judges.llm.task import Target, TaskReply
 
@@ -26,7 +26,7 @@ def matter(*topics: Topic, **fields: Any) -> Target:
     return Target(Example("1", "q", "s", **given), {}, topics)
 
 
-def votes(*verdicts: str) -> list[CritiqueVerdict]:
+def votes(*verdicts: str) -> list[VerdictItem]:
     return [
         CritiqueVerdict.model_validate({"reason": f"reason {n}", "verdict": verdict})
         for n, verdict in enumerate(verdicts)
@@ -110,14 +110,14 @@ def test_every_vote_is_a_row_and_those_lacking_have_no_verdict() -> None:
 
 
 def test_meaning_and_votes_of_an_aspect_are_among_the_facts() -> None:
-    base = list(TASK.facts(matter(TONE), ("critique",)))
+    base = list(TASK.facts(matter(TONE)))
     for change in (
         Topic("critique", "warm tone!", "ANSWER is kind.", 3),
         Topic("critique", "warm tone!", "ANSWER is friendly.", 1),
         Topic("critique", "tone", "ANSWER is friendly.", 3),
     ):
-        assert list(TASK.facts(matter(change), ("critique",))) != base
-    assert list(TASK.facts(matter(TONE, Topic("rating", "helpfulness")), ("critique",))) == base
+        assert list(TASK.facts(matter(change))) != base
+    assert list(TASK.facts(matter(TONE, Topic("rating", "helpfulness")))) == base
 
 
 def test_an_aspect_that_nobody_defines_is_unknown() -> None:

@@ -59,5 +59,5 @@ def test_systems_share_the_question_and_differ_in_what_is_found() -> None:
     asked = [Question(tuple(TASK.pieces(each, load_prompts(), 9_000)), "S").request()
              for each in (one, other)]  # fmt: skip
     assert asked[0] == asked[1]
-    assert [*TASK.facts(one, TASK.asks)] != [*TASK.facts(other, TASK.asks)]
+    assert [*TASK.facts(one)] != [*TASK.facts(other)]
     assert TASK.asks == ("entities/model",)

@@ -9,7 +9,7 @@ from ragstone.data import Example
 from ragstone.judgements import Topic
 from ragstone.judges.llm.answer_tasks import PreferenceTask, PreferenceVerdict
 from ragstone.judges.llm.prompts import Prompts, load_prompts
-from ragstone.judges.llm.questions import Question, key
+from ragstone.judges.llm.questions import Question, VerdictItem, key
 from ragstone.judges.llm.task import Target, TaskReply
 
 PROMPTS = Prompts({"system": "Judge.", "preference": "Compare."})
@@ -32,7 +32,7 @@ def keys(given: Target) -> list[str]:
     return [key(Question((piece,), "S").request(), "model") for piece in pieces]
 
 
-def said(verdict: str) -> list[PreferenceVerdict]:
+def said(verdict: str) -> list[VerdictItem]:
     return [PreferenceVerdict.model_validate({"reason": "So.", "verdict": verdict})]
 
 
@@ -131,15 +131,15 @@ def test_without_a_rival_of_that_name_or_an_answer_nothing_is_asked() -> None:
 
 
 def test_both_answers_and_the_rivals_name_are_among_the_facts() -> None:
-    base = list(TASK.facts(matter(), ("preference",)))
+    base = list(TASK.facts(matter()))
     for other in (
         matter("a", Topic("preference", "b")),
         matter(answers=ANSWERS | {"b": "Zinc."}),
         matter(answers={"a": "Tin.", "b": "Copper.", "d": "Lead."}),
         matter(reference=("Lead.",)),
     ):
-        assert list(TASK.facts(other, ("preference",))) != base
-    assert list(TASK.facts(matter(), ("preference",))) == base
+        assert list(TASK.facts(other)) != base
+    assert list(TASK.facts(matter())) == base
 
 
 def test_the_prompt_is_short() -> None:

@@ -71,7 +71,7 @@ def test_as_many_questions_are_asked_for_as_a_metric_wants() -> None:
     assert [row["text"] for row in rows] == [
         "Who?", "Which one?", "What name?", "By whom?", "Who was it?",
     ]  # fmt: skip
-    assert list(TASK.facts(five, ())) == [*TASK.facts(matter(), ()), 5]
+    assert list(TASK.facts(five)) == [*TASK.facts(matter()), 5]
     with pytest.raises(ValidationError):
         probes_item(5).model_validate_json(json.dumps(MADE))
 
@@ -88,7 +88,7 @@ def test_a_reply_with_a_blank_question_is_none(changed: dict[str, Any]) -> None:
 
 def test_the_same_answer_to_another_question_is_the_same_subject() -> None:
     other = Target(Example("2", "r", "t", question="Why?", answer="She did."))
-    assert list(TASK.facts(matter(), ("probes",))) == list(TASK.facts(other, ("probes",)))
+    assert list(TASK.facts(matter())) == list(TASK.facts(other))
 
 
 def test_the_prompt_is_short() -> None:

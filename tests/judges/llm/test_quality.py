@@ -157,15 +157,15 @@ def test_no_verdict_is_read_from_another_type_or_beyond_the_scale(changed: dict[
 
 
 def test_whatever_is_shown_is_among_the_facts() -> None:
-    base = list(TASK.facts(matter(), ("quality",)))
+    base = list(TASK.facts(matter()))
     for change in (
         {"question": "Why?"},
         {"answer": "He."},
         {"policy": "No names."},
         {"history": (Turn("user", "Hello!"),)},
     ):
-        assert list(TASK.facts(matter(**change), ("quality",))) != base
-    assert list(TASK.facts(matter(reference=("She.",)), ("quality",))) == base
+        assert list(TASK.facts(matter(**change))) != base
+    assert list(TASK.facts(matter(reference=("She.",)))) == base
 
 
 def test_the_prompt_is_short() -> None:

@@ -167,19 +167,19 @@ def test_a_quarter_of_the_room_is_for_what_is_not_contexts() -> None:
 
 def test_facts_hold_the_texts_that_rubrics_see_in_alphabetical_order() -> None:
     answer, contexts, history, question, reference, _ = TASK.facts(
-        matter("right", "plain", "backed"), ("rating",)
+        matter("right", "plain", "backed")
     )
     assert (answer, history, question, reference) == ("Tin.", [], "What?", ("Tin ore.",))
     assert contexts == [("x", "Tin was mined."), ("y", "Lead was not.")]
 
 
 def test_the_rubric_and_what_it_sees_are_among_the_facts() -> None:
-    base = list(TASK.facts(matter("plain"), ("rating",)))
+    base = list(TASK.facts(matter("plain")))
     for given in (matter("plain", answer="Lead."), matter("plain", "right"), matter("right")):
-        assert list(TASK.facts(given, ("rating",))) != base
+        assert list(TASK.facts(given)) != base
     reworded = {**RUBRICS, "plain": Rubric("plain", "Other words.", ("answer",), SCALE)}
-    assert list(RatingTask(reworded).facts(matter("plain"), ("rating",))) != base
-    assert list(TASK.facts(matter("plain", reference=()), ("rating",))) == base
+    assert list(RatingTask(reworded).facts(matter("plain"))) != base
+    assert list(TASK.facts(matter("plain", reference=()))) == base
 
 
 def test_the_prompt_is_short() -> None:

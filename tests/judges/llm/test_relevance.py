@@ -177,7 +177,7 @@ def test_what_a_lacking_part_could_change_stays_open() -> None:
 
 def test_rows_rest_on_question_turns_and_texts_by_rank() -> None:
     def facts(given: Target) -> list[object]:
-        return list(TASK.facts(given, TASK.asks))
+        return list(TASK.facts(given))
 
     renamed = (Context("x", "Tin.", 1),)
     assert facts(matter("Tin.")) == facts(matter(contexts=renamed, answer="Lead."))

@@ -36,9 +36,9 @@ def test_all_systems_and_retrievals_share_the_question() -> None:
     assert asked[0] == asked[1]
     assert "Tin and copper." in asked[0].text
     assert "Lead" not in asked[0].text
-    facts = [list(TASK.facts(one, TASK.asks)) for one in (matter("Tin"), matter("Tin", answer="?"))]
+    facts = [list(TASK.facts(one)) for one in (matter("Tin"), matter("Tin", answer="?"))]
     assert facts[0] == facts[1]
-    assert facts[0] != list(TASK.facts(matter("Copper"), TASK.asks))
+    assert facts[0] != list(TASK.facts(matter("Copper")))
 
 
 def test_each_reference_is_an_item_of_one_question() -> None:

@@ -128,7 +128,7 @@ def requests_of(task: Task, target: Target) -> list[str]:
 
 
 def facts_of(task: Task, target: Target) -> list[object]:
-    return list(task.facts(target, task.asks))
+    return list(task.facts(target))
 
 
 @pytest.mark.parametrize("field", CHANGES)

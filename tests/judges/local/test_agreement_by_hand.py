@@ -137,7 +137,7 @@ def test_a_number_without_an_end_is_another_number(digits: int) -> None:
     endless = "9" * digits
     assert counted("1.2345 tons", f"{endless} tons").lost == ("1.2345",)
     assert counted(f"{endless} tons", "1.2345 tons").lost == (endless,)
-    assert claim_agreement(f"Grey ships took {endless} tons", "1.2345 tons").verdict == "extra"
+    assert claim_agreement(f"Grey ships took {endless} tons", "1.2345 tons")[0] == "extra"
 
 
 def test_words_too_short_to_be_misspelt_take_no_place_among_the_hundred() -> None:
@@ -314,7 +314,7 @@ def test_a_short_statement_gets_the_probability_of_the_curve(
     fitted = curve(f"agreement/{way}")
     features = counted("Humphry Davy", "It was Davy.").features()
     features |= {"aligned": 0.9, "weakest": 0.5, "returned": 0.4, "whole": 0.6} if like else {}
-    score = fitted.intercept + sum(fitted.weights[name] * features[name] for name in fitted.weights)
+    score = fitted[0] + sum(fitted[1][name] * features[name] for name in fitted[1])
     seen = statement_agreement("Humphry Davy", "It was Davy.", None, like)
     assert seen.probability == pytest.approx(1 / (1 + math.exp(-score)))
     assert ("aligned=0.90" in seen.reason) is (like is not None)
@@ -424,7 +424,7 @@ def test_a_statement_of_small_words_is_looked_for_word_for_word(
     ],
 )
 def test_a_claim_contradicts_by_its_numbers_alone(claim: str, reference: str, verdict: str) -> None:
-    assert claim_agreement(claim, reference).verdict == verdict
+    assert claim_agreement(claim, reference)[0] == verdict
 
 
 @pytest.mark.parametrize(

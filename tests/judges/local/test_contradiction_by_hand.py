@@ -5,13 +5,13 @@ import pytest
 from ragstone.judges.local.claims_and_evidence import LOOKED_THROUGH, Passages, gather
 from ragstone.judges.local.contradiction import (
     LONGEST_SENTENCE,
-    ContradictingSentence,
+    Contradiction,
     contradiction,
 )
 from ragstone.report.reason_words import explain
 
 
-def found(claim: str, *contexts: str) -> ContradictingSentence | None:
+def found(claim: str, *contexts: str) -> Contradiction | None:
     passages = Passages(contexts)
     seen = gather(claim, passages)
     assert seen is not None
@@ -20,7 +20,7 @@ def found(claim: str, *contexts: str) -> ContradictingSentence | None:
 
 def says(claim: str, *contexts: str) -> str | None:
     told = found(claim, *contexts)
-    return None if told is None else explain(told.says)
+    return None if told is None else explain(told[0])
 
 
 PORT = "The port of Truro opened in 1859 with 40 ships."
@@ -260,7 +260,7 @@ def test_the_fullest_sentence_is_the_one_that_denies() -> None:
     rain = "It did not rain."
     told = found("Tin ships left Truro port.", rain, "Tin ships never left Truro port.")
     assert told is not None
-    assert told.sentence == 1
+    assert told[1] == 1
 
 
 @pytest.mark.parametrize(
@@ -364,7 +364,7 @@ def test_the_first_hundred_sentences_are_looked_through(before: int, told: bool)
     same = ["Tin ships sail from Truro port."] * before
     last = "Tin ships sail from Truro port in 1859."
     seen = found("Tin ships sail from Truro port in 1895.", *same, last)
-    assert seen == (ContradictingSentence("context_says?word=1859", before) if told else None)
+    assert seen == (("context_says?word=1859", before) if told else None)
 
 
 @pytest.mark.parametrize("place", [0, 1, 5])
@@ -372,4 +372,4 @@ def test_the_sentence_that_says_otherwise_is_named(place: int) -> None:
     contexts = ["It rained.", "Snow fell.", "Wind blew.", "Dogs barked.", "Cats slept."]
     told = found(PORT.replace("1859", "1895"), *contexts[:place], PORT, *contexts[place:])
     assert told is not None
-    assert told.sentence == place
+    assert told[1] == place

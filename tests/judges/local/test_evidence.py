@@ -201,8 +201,8 @@ def test_a_further_context_takes_no_held_word_away(claim: str, contexts: list[st
 
 def test_the_curve_of_support_weighs_what_is_counted() -> None:
     counts = counted("tin").features()
-    assert set(curve("support/strings").weights) <= set(counts)
-    assert set(curve("support/encoder").weights) <= {*counts, "aligned", "weakest", "unheld"}
+    assert set(curve("support/strings")[1]) <= set(counts)
+    assert set(curve("support/encoder")[1]) <= {*counts, "aligned", "weakest", "unheld"}
 
 
 STREAM = "The old grey stream turned the wheel of a mill in Truro for miners."

@@ -133,5 +133,5 @@ def test_a_side_without_a_word_gives_no_likeness(statement: str, answer: str) ->
 def test_the_curve_weighs_the_likeness_by_its_own_names() -> None:
     features = Likeness(aligned=0.1, weakest=0.2, returned=0.3, whole=0.4)._asdict()
     assert features == {"aligned": 0.1, "weakest": 0.2, "returned": 0.3, "whole": 0.4}
-    assert set(features) <= set(curve("agreement/encoder").weights)
-    assert not set(features) & set(curve("agreement/strings").weights)
+    assert set(features) <= set(curve("agreement/encoder")[1])
+    assert not set(features) & set(curve("agreement/strings")[1])

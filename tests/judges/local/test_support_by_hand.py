@@ -23,7 +23,7 @@ def test_the_probability_is_the_curve_over_what_was_counted(alignment: Alignment
     features = seen.features()
     if alignment is not None:
         features |= {"aligned": 0.9, "weakest": 0.8, "unheld": 0.1}
-    score = fitted.intercept + sum(fitted.weights[name] * features[name] for name in fitted.weights)
+    score = fitted[0] + sum(fitted[1][name] * features[name] for name in fitted[1])
     expected = pytest.approx(1 / (1 + math.exp(-score)))
     assert probability_of(seen, alignment) == expected
     assert support("Ships took lead.", PASSAGES, alignment=alignment).probability == expected

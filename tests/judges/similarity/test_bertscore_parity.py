@@ -84,9 +84,9 @@ def ours(encoder: Encoder, layer: int, *, idf: bool, baseline: Baseline | None) 
         score(encoder, CANDIDATES, REFERENCES, layer=layer, idf=weights, baseline=baseline)
         for score in (bertscore, bertscore_grid)
     )
-    for name in ("precision", "recall", "f1"):
+    for name, chance in zip(("precision", "recall", "f1"), baseline or (0, 0, 0), strict=True):
         diagonal = np.diagonal(getattr(grid, name))
-        stretch = 1.0 if baseline is None else 1 / (1 - getattr(baseline, name))
+        stretch = 1 / (1 - chance)
         assert diagonal == pytest.approx(getattr(pairs, name), abs=1e-6 * stretch)
     return [pairs.precision, pairs.recall, pairs.f1]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ragstone.core.errors import InputError
-from ragstone.judges.similarity import Baseline, built_in_baseline, read_baseline
+from ragstone.judges.similarity import built_in_baseline, read_baseline
 from ragstone.judges.similarity.bertscore_tables import chosen_layer
 from ragstone.testing import ScriptedEncoder
 
@@ -16,7 +16,7 @@ def encoder(name: str, layers: int = 48) -> ScriptedEncoder:
 
 def test_the_field_s_model_has_a_baseline_of_its_own() -> None:
     found = built_in_baseline(encoder("torch:microsoft/deberta-xlarge-mnli"), 40)
-    assert found == Baseline(0.5169066, 0.5170288, 0.5150192)
+    assert found == (0.5169066, 0.5170288, 0.5150192)
     with pytest.raises(InputError, match="rescale=FILE"):
         built_in_baseline(encoder("microsoft/deberta-xlarge-mnli"), 39)
     with pytest.raises(InputError, match="builtin:minilm"):
@@ -42,8 +42,8 @@ def test_known_models_have_a_layer_of_their_own_and_others_the_last(
 def test_a_file_is_read_as_bert_score_keeps_it(tmp_path: Path) -> None:
     path = tmp_path / "b.tsv"
     path.write_text("LAYER,P,R,F\r\n0,0.3,0.31,0.32\r\n1,-0.1,0.41,4e-1\r\n", encoding="utf-8")
-    assert read_baseline(path, 0) == Baseline(0.3, 0.31, 0.32)
-    assert read_baseline(path, 1) == Baseline(-0.1, 0.41, 0.4)
+    assert read_baseline(path, 0) == (0.3, 0.31, 0.32)
+    assert read_baseline(path, 1) == (-0.1, 0.41, 0.4)
     with pytest.raises(InputError, match="layers 0, 1"):
         read_baseline(path, 2)
 

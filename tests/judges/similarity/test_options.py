@@ -7,7 +7,6 @@ import pytest
 
 from ragstone.core.errors import InputError, ModelError
 from ragstone.judges.similarity import (
-    Baseline,
     BertscoreOptions,
     BertscoreSettings,
     bertscore,
@@ -70,7 +69,7 @@ def test_a_baseline_is_of_the_layer_that_is_used(tmp_path: Path) -> None:
     file.write_text("LAYER,P,R,F\n1,0.1,0.1,0.1\n2,0.2,0.25,0.225\n", encoding="utf-8")
     encoder = ScriptedEncoder(layers=2)
     settled = BertscoreOptions.parse(f"rescale={file}").settle(encoder, ())
-    assert settled.baseline == Baseline(0.2, 0.25, 0.225)
+    assert settled.baseline == (0.2, 0.25, 0.225)
     assert settled.about(encoder) == "layer 2, rescaled by 0.2 0.25 0.225"
     found = settled.scores(encoder, ["a b"], ["b c"])
     plain = bertscore(encoder, ["a b"], ["b c"])
@@ -91,7 +90,7 @@ def test_bertscore_has_an_encoder_of_its_own() -> None:
 def test_two_baselines_are_never_told_alike() -> None:
     encoder = ScriptedEncoder()
     one, other = (
-        BertscoreSettings(layer=2, baseline=Baseline(0.5, 0.5, f1)).about(encoder)
+        BertscoreSettings(layer=2, baseline=(0.5, 0.5, f1)).about(encoder)
         for f1 in (0.5150192, 0.5150193)
     )
     assert one == "layer 2, rescaled by 0.5 0.5 0.5150192"

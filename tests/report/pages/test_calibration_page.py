@@ -40,8 +40,8 @@ from ragstone.stats.judge_quality.bias_and_calibration import (
     CalibrationError,
     GroupBias,
 )
-from ragstone.stats.judge_quality.confusion import Confusion, ShareEstimate, Threshold
-from ragstone.stats.judge_quality.rank_measures import Auroc, RankCorrelation
+from ragstone.stats.judge_quality.confusion import Confusion, Threshold
+from ragstone.stats.judge_quality.rank_measures import JudgeMeasure
 
 METRIC = "unsupported_claim"
 PASSPORT: dict[str, Any] = {
@@ -79,8 +79,8 @@ def estimate(system: str = "", *flags: str, **known: Any) -> CorrectedEstimate:
     return CorrectedEstimate(**(facts | known))
 
 
-def share(value: float | None = 0.75) -> ShareEstimate:
-    return ShareEstimate(value, None if value is None else ends(0.5, 1.0), 14)
+def share(value: float | None = 0.75) -> JudgeMeasure:
+    return JudgeMeasure(value, None if value is None else ends(0.5, 1.0), 14)
 
 
 def check(**known: Any) -> JudgeCheck:
@@ -207,8 +207,8 @@ def test_why_nothing_can_be_told_stands_below() -> None:
 
 def test_the_bins_behind_an_error_are_a_chart() -> None:
     bins = (
-        CalibrationBin(0.0, 0.5, 0.25, ShareEstimate(0.5, ends(0.25, 0.75), 4)),
-        CalibrationBin(0.5, 1.0, 0.75, ShareEstimate(1.0, None, 1)),
+        CalibrationBin(0.0, 0.5, 0.25, JudgeMeasure(0.5, ends(0.25, 0.75), 4)),
+        CalibrationBin(0.5, 1.0, 0.75, JudgeMeasure(1.0, None, 1)),
     )
     error = CalibrationError(0.25, None, 0.125, bins, 5)
     page = calibration_page(found(checks=(check(error=error),)))
@@ -305,8 +305,8 @@ def test_each_figure_of_an_agreement_is_of_its_own_measure() -> None:
         (0, 1), ((7, 2), (1, 4)), 14, share(0.8), share(0.7), share(0.6), share(0.5), None
     )  # fmt: skip
     every = check(
-        words=yes, yes=yes, auroc=Auroc(0.875, None, 7, 7),
-        spearman=RankCorrelation(0.375, None, 14), error=CalibrationError(0.125, None, None, (), 5),
+        words=yes, yes=yes, auroc=JudgeMeasure(0.875, None, 14),
+        spearman=JudgeMeasure(0.375, None, 14), error=CalibrationError(0.125, None, None, (), 5),
     )  # fmt: skip
     page = calibration_page(found(checks=(every,)))
     assert heads(page)[2:] == ["agree", "sens.", "spec.", "κ", "AUROC", "ρ", "ECE"]

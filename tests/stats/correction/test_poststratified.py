@@ -13,6 +13,7 @@ from ragstone.core.errors import InputError
 from ragstone.stats import cluster_wilson, wilson
 from ragstone.stats.correction.corrected import Corrected
 from ragstone.stats.correction.poststratified import (
+    clustered_share_variance,
     design_effect,
     poststratify,
 )
@@ -204,9 +205,10 @@ def test_labels_that_do_not_fit_are_refused(
 
 def test_shares_of_clusters_vary_as_the_mean_of_the_clusters() -> None:
     # The judge is right about all six rows, and its clusters say yes in 1, 0 and 1/2 of the cases.
-    verdicts, clusters = [1, 1, 0, 0, 1, 0], [0, 0, 1, 1, 2, 2]
-    found = poststratify(verdicts, np.arange(6), verdicts, clusters=clusters)
-    assert found.share_variance == pytest.approx(np.var([1, 0, 0.5], ddof=1) / 3)
+    verdicts, clusters = np.array([1, 1, 0, 0, 1, 0]), np.array([0, 0, 1, 1, 2, 2])
+    shares, rates, nothing = np.full(2, 0.5), np.array([0.0, 1.0]), np.zeros(6)
+    found = clustered_share_variance(verdicts, clusters, np.arange(6), shares, rates, nothing)
+    assert found == pytest.approx(np.var([1, 0, 0.5], ddof=1) / 3)
 
 
 def test_design_effect_by_hand_counts_a_stratum_of_one_label() -> None:

@@ -7,11 +7,7 @@ import pytest
 from scipy.stats import norm
 
 from ragstone.stats.correction.corrected import Corrected
-from ragstone.stats.correction.ppi_and_rogan_gladen import (
-    CountedRate,
-    adjusted_ends,
-    error_corrected,
-)
+from ragstone.stats.correction.ppi_and_rogan_gladen import adjusted_ends, error_corrected
 
 
 def case(hits: int, misses: int, passes: int, false: int, said: int, judged: int) -> Corrected:
@@ -49,13 +45,12 @@ def test_ends_are_the_formula_of_lang_and_reiczigel() -> None:
         + rate**2 * a * (1 - a) / (n1 + 2)
     ) / (a + b - 1) ** 2
     expected = rate + shift - z * sqrt(variance), rate + shift + z * sqrt(variance)
-    counted = CountedRate(p, n), CountedRate(se, n1), CountedRate(sp, n0)
-    assert adjusted_ends(*counted, z) == pytest.approx(expected)
+    assert adjusted_ends((p, n), (se, n1), (sp, n0), z) == pytest.approx(expected)
 
 
 def test_judge_who_never_errs_leaves_about_the_interval_of_its_own_rate() -> None:
-    perfect = CountedRate(1.0, 1e7)
-    low, high = adjusted_ends(CountedRate(0.3, 1000), perfect, perfect, 1.96)
+    perfect = (1.0, 1e7)
+    low, high = adjusted_ends((0.3, 1000), perfect, perfect, 1.96)
     half = norm.ppf(0.975) * sqrt(0.3 * 0.7 / 1000)
     assert (low, high) == pytest.approx((0.3 - half, 0.3 + half), abs=2e-3)
 

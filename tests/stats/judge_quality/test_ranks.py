@@ -7,11 +7,11 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from ragstone.stats.judge_quality.rank_measures import RankCorrelation, kendall, spearman
+from ragstone.stats.judge_quality.rank_measures import JudgeMeasure, kendall, spearman
 from ragstone.stats.weights_and_groups import mean_ranks
 
 Floats = NDArray[np.float64]
-Correlation = Callable[..., RankCorrelation]
+Correlation = Callable[..., JudgeMeasure]
 
 
 def pairs(seed: int, n: int, grades: int | None = None) -> tuple[Floats, Floats]:

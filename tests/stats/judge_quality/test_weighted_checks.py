@@ -82,7 +82,7 @@ def test_calibration_error_by_hand() -> None:
 def test_bias_by_hand() -> None:
     (one, two) = bias_by_group([1, 0, 0, -1], list("aabb"), low=-1, high=1, weights=[3, 1, 1, 1])
     assert (one.value, two.value) == pytest.approx((3 / 4, -1 / 2))
-    parts = bias_along([1, 0, 0], [1, 2, 3], low=-1, high=1, weights=[4, 1, 1]).parts
+    parts = bias_along([1, 0, 0], [1, 2, 3], low=-1, high=1, weights=[4, 1, 1])
     assert [one.group for one in parts] == [(1, 1), (2, 3)]
 
 

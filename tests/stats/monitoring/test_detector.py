@@ -12,7 +12,6 @@ from ragstone.stats.monitoring.detector import (
     Detected,
     Detector,
     DetectorState,
-    FallPlace,
     bets_against,
     fall_place,
     limit_of_gap,
@@ -24,9 +23,8 @@ def by_definition(
     bar: float, scores: list[float], probabilities: list[float], least: float
 ) -> float:
     """The sum over bets and over all answers at which they may have begun, written out."""
-    bets = bets_against(bar)
     total = 0.0
-    for stake, share in zip(bets.stakes, bets.shares, strict=True):
+    for stake, share in zip(*bets_against(bar), strict=True):
         bet = stake / (1 - bar)
         gains = [
             1 + bet * least / p * (bar - x) for x, p in zip(scores, probabilities, strict=True)
@@ -57,12 +55,12 @@ def test_the_evidence_is_that_of_the_definition() -> None:
 def test_the_first_two_answers_by_hand() -> None:
     # Against .5 the largest bet is 2: a score of 0 doubles it, a score of 1 takes all.
     detector = Detector(0.5, 100)
-    bets = detector.bets
-    assert bets.stakes[-1] == 1
+    stakes, shares = detector.bets
+    assert stakes[-1] == 1
     lost, _ = detector.step(detector.start(), [0.0])
-    assert lost.evidence == pytest.approx(bets.shares * (1 + bets.stakes))
+    assert lost.evidence == pytest.approx(shares * (1 + stakes))
     won, _ = detector.step(lost, [1.0])
-    assert won.evidence == pytest.approx(bets.shares * (2 + bets.stakes) * (1 - bets.stakes))
+    assert won.evidence == pytest.approx(shares * (2 + stakes) * (1 - stakes))
     assert won.evidence[-1] == 0
 
 
@@ -74,10 +72,10 @@ def test_an_answer_drawn_ten_times_as_often_counts_a_tenth() -> None:
 
 @pytest.mark.parametrize("bar", [0.001, 0.05, 0.3, 0.5, 0.85, 0.99, 0.9999])
 def test_no_bet_loses_more_than_all_and_the_capital_is_spread_over_them(bar: float) -> None:
-    bets = bets_against(bar)
-    assert bets.shares.sum() == pytest.approx(1)
-    assert (bets.shares > 0).all()
-    assert all(low < high for low, high in pairwise(bets.stakes))
+    stakes, shares = bets_against(bar)
+    assert shares.sum() == pytest.approx(1)
+    assert (shares > 0).all()
+    assert all(low < high for low, high in pairwise(stakes))
     for least in (1.0, 0.3, 0.05):
         factors = Detector(bar, 10, least).factors([1.0, 0.0, 0.5], [least] * 3)
         assert factors.min() >= 0
@@ -217,7 +215,7 @@ def test_since_is_the_answer_from_which_on_the_scores_speak_most_for_a_fall() ->
         scores = np.append(rng.random(100) < 0.8, rng.random(300) < 0.6).astype(float)
         _, found = detector.step(detector.start(), scores)
         factors = detector.factors(scores[: found[0].looks])
-        gains = np.cumprod(factors[::-1], axis=0)[::-1] * detector.bets.shares
+        gains = np.cumprod(factors[::-1], axis=0)[::-1] * detector.bets[1]
         assert found[0].since == int(gains.max(axis=1).argmax()) + 1
 
 
@@ -262,9 +260,9 @@ def place_by_definition(scores: list[float]) -> tuple[int, list[int]]:
 def test_a_fall_lies_where_one_mean_and_a_lower_one_fit_best() -> None:
     scores = [1.0, 1, 1, 0, 1, 1, 1, 1, 1, 1, 0, 0, 1, 0, 0, 0]
     best, possible = place_by_definition(scores)
-    assert fall_place(scores, [1.0] * 16) == FallPlace(best, min(possible), max(possible))
+    assert fall_place(scores, [1.0] * 16) == (best, min(possible), max(possible))
     assert best == 10
-    assert fall_place([0.0], [1.0]) == FallPlace(0, 0, 0)
+    assert fall_place([0.0], [1.0]) == (0, 0, 0)
 
 
 @pytest.mark.parametrize("drawn", [(1.0,), (0.25, 0.25, 0.25, 1.0)])
@@ -277,8 +275,8 @@ def test_a_fall_lies_in_its_place_in_95_of_100_streams(drawn: tuple[float, ...])
         # A quarter of all scores is graded.
         graded = np.where(rng.random(n + 50) < 0.25, (mean + 0.5) / 1.5, 1.0)
         scores = (rng.random(n + 50) < mean / graded) * graded
-        found = fall_place(scores, rng.choice(drawn, n + 50))
-        held += found.first <= n <= found.last
-        possible.append(found.last - found.first + 1)
+        _, first, last = fall_place(scores, rng.choice(drawn, n + 50))
+        held += first <= n <= last
+        possible.append(last - first + 1)
     assert held >= 950
     assert np.median(possible) < 40 * len(drawn)

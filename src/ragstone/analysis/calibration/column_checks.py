@@ -26,14 +26,12 @@ from ragstone.stats.judge_quality.bias_and_calibration import (
 from ragstone.stats.judge_quality.confusion import (
     Confusion,
     Criterion,
-    ShareEstimate,
     Threshold,
     best_threshold,
     confusion,
 )
 from ragstone.stats.judge_quality.rank_measures import (
-    Auroc,
-    RankCorrelation,
+    JudgeMeasure,
     auroc_interval,
     kendall,
     spearman,
@@ -92,10 +90,10 @@ class JudgeCheck:
     yes: Confusion | None
     kappa: AgreementCoefficient
     weighting: str
-    auroc: Auroc | None
+    auroc: JudgeMeasure | None
     error: CalibrationError | None
-    spearman: RankCorrelation | None
-    kendall: RankCorrelation | None
+    spearman: JudgeMeasure | None
+    kendall: JudgeMeasure | None
     threshold: Threshold | None
     bias: tuple[Bias, ...]
     beside: Mapping[CoefficientName, AgreementCoefficient]
@@ -243,7 +241,7 @@ def _biases(
         if column.null_count() or column.n_unique() < FEWEST:
             continue
         numbers = column.to_numpy().astype(np.float64)
-        yield from (Bias(name, part) for part in bias_along(difference, numbers, **alike).parts)
+        yield from (Bias(name, part) for part in bias_along(difference, numbers, **alike))
 
 
 def _only(values: Floats | Sequence[float], *allowed: float) -> bool:
@@ -251,10 +249,8 @@ def _only(values: Floats | Sequence[float], *allowed: float) -> bool:
 
 
 def _found(
-    name: str,
-    measure: ShareEstimate | AgreementCoefficient | Auroc | RankCorrelation | CalibrationError
-    | None,
-) -> dict[str, float | None]:  # fmt: skip
+    name: str, measure: JudgeMeasure | AgreementCoefficient | CalibrationError | None
+) -> dict[str, float | None]:
     if measure is None:
         return {name: None, **ends_of(None, f"{name}_")}
     return {name: measure.value, **ends_of(measure.interval, f"{name}_")}

@@ -253,13 +253,13 @@ class LabelledScores:
         weights = rows[WEIGHT].drop_nulls()
         low, high = self.scale.low, self.scale.high
         if weights.n_unique() > 1:
-            return _Refused(UNEQUAL_CHANCES, rows.height)
+            return _refused(UNEQUAL_CHANCES, rows.height)
         if self.withheld:
-            return _Refused(NOT_RANDOM, rows.height)
+            return _refused(NOT_RANDOM, rows.height)
         if _of_whole_clusters(self.judged):
-            return _Refused(WHOLE_QUESTIONS, rows.height)
+            return _refused(WHOLE_QUESTIONS, rows.height)
         if low is None or high is None:
-            return _Refused(NO_RANGE, rows.height)
+            return _refused(NO_RANGE, rows.height)
         return anytime_mean(_labels(rows), low=low, high=high)
 
     def quantity(self) -> Quantity:
@@ -389,15 +389,10 @@ def estimate(labelled: LabelledScores, *, level: float = 0.95) -> CorrectedEstim
     )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class _Refused:
-    """The result if there is no interval that is valid at every look."""
-
-    reason: str
-    n: int
-
-    def at(self, level: float) -> Corrected:  # noqa: ARG002  (as every correction)
-        return Corrected(None, None, "labels_only", self.n, None, reason=self.reason)
+def _refused(reason: str, n: int) -> MeanCorrection:
+    """There is no interval that is valid at every look."""
+    refused = Corrected(None, None, "labels_only", n, None, reason=reason)
+    return MeanCorrection(lambda level: refused)  # noqa: ARG005  (as every correction)
 
 
 def _of_whole_clusters(judged: pl.DataFrame) -> bool:

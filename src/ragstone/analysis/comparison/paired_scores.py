@@ -253,8 +253,8 @@ def _tested(
     if rate and by.number is None:
         ahead, behind = int(np.count_nonzero(d > 0)), int(np.count_nonzero(d < 0))
         return mcnemar_exact(ahead, behind), "mcnemar_exact"
-    flipped = sign_flip_test(by.sums(d), seed=settings.seed, resamples=settings.resamples)
-    return flipped.p, "sign_flip_exact" if flipped.exact else "sign_flip"
+    p, exact = sign_flip_test(by.sums(d), seed=settings.seed, resamples=settings.resamples)
+    return p, "sign_flip_exact" if exact else "sign_flip"
 
 
 def _win_rate(by: _ByCluster, ahead: Floats, level: float) -> PairedWinRate | None:

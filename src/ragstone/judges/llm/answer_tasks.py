@@ -4,7 +4,7 @@ Ratings put the reasoning before the score. Preferences are asked in both orders
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
@@ -25,7 +25,7 @@ from .prompts import (
     passages,
     shown,
 )
-from .questions import Item, Piece, ReplyEntry, Written
+from .questions import Item, Piece, ReplyEntry, Written, verdict_item
 from .replies import WHOLE
 from .rubrics import ASPECTS, Rubric, aspects, definition, load_rubrics
 from .task import Row, Target, Task, TaskReply, said, why_lacking
@@ -34,14 +34,10 @@ PLAIN = re.compile(r"[a-z][a-z0-9_]{0,39}")
 """An aspect that can stand in an id as it is."""
 
 
-class CritiqueVerdict(Item):
-    """One vote on one aspect."""
-
-    reason: str
-    verdict: Literal["yes", "no"]
+CritiqueVerdict = verdict_item("CritiqueVerdict", "yes", "no")
+"""One vote on one aspect."""
 
 
-@dataclass(frozen=True)
 class CritiqueTask(Task):
     """Shows question and answer, followed by the definition of the aspect."""
 
@@ -64,7 +60,7 @@ class CritiqueTask(Task):
         """One row per aspect and vote; missing votes come last and have no verdict."""
         return [row for aspect in aspects(target.about(ask)) for row in _votes(aspect, reply)]
 
-    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
+    def facts(self, target: Target) -> Iterable[object]:
         definitions = [(aspect.name, definition(aspect), aspect.votes)
                        for aspect in aspects(target.about(self.name))]  # fmt: skip
         return (*facts_of(target.example, "question", "answer"), definitions)
@@ -131,7 +127,7 @@ class RatingTask(Task):
     def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:  # noqa: ARG002
         return [_row(rubric, target, reply) for rubric in self._rubrics(target)]
 
-    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
+    def facts(self, target: Target) -> Iterable[object]:
         rubrics = self._rubrics(target)
         seen = sorted({text for rubric in rubrics for text in rubric.sees})
         return (*facts_of(target.example, *seen), rubrics)
@@ -191,14 +187,10 @@ VERDICTS = {("A", 0): "win", ("B", 0): "loss", ("A", 1): "loss", ("B", 1): "win"
 """For this answer, by what was said and the place it was shown in."""
 
 
-class PreferenceVerdict(Item):
-    """The better of the two answers shown."""
-
-    reason: str
-    verdict: Literal["A", "B", "tie"]
+PreferenceVerdict = verdict_item("PreferenceVerdict", "A", "B", "tie")
+"""The better of the two answers shown."""
 
 
-@dataclass(frozen=True)
 class PreferenceTask(Task):
     """Shows question, reference and the two answers, without the names of their systems.
 
@@ -222,7 +214,7 @@ class PreferenceTask(Task):
         return [{"rival": rival, "order": order, **_verdict(reply, name, order)}
                 for rival, order, name, _ in _orders(target)]  # fmt: skip
 
-    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
+    def facts(self, target: Target) -> Iterable[object]:
         pairs = [(rival, pair) for rival, order, _, pair in _orders(target) if order == 0]
         return (*facts_of(target.example, "question", "answer", "reference"), pairs)
 
@@ -292,7 +284,6 @@ def probes_item(count: int) -> type[ProbesMade]:
     return create_model(f"ProbesMade{count}", __base__=ProbesMade, **more)
 
 
-@dataclass(frozen=True)
 class ProbesTask(Task):
     """Shows the answer and nothing else. Of an empty one there is nothing to ask."""
 
@@ -314,7 +305,7 @@ class ProbesTask(Task):
                 for item in said(reply, ITEM, ProbesMade)[:1]
                 for index, field_name in enumerate(item.places())]  # fmt: skip
 
-    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
+    def facts(self, target: Target) -> Iterable[object]:
         count = self._count(target)
         return (*facts_of(target.example, "answer"), *([] if count == PROBES else [count]))
 

@@ -9,9 +9,9 @@ Statements and entities of the references are listed once per question for all s
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 from ragstone.data import Example
 from ragstone.judgements import ASKS, Agreement, Claim, Entity, Response, Statement
@@ -20,10 +20,10 @@ from ragstone.judges.local.claims_and_evidence import claims
 from ragstone.judges.local.sentences import sentences
 from ragstone.judges.local.text_terms import terms, tokens
 from ragstone.judges.markers import MARKERS, Marker, markers
-from ragstone.judges.text_counts import EntityWords, held_by
+from ragstone.judges.text_counts import held_by
 
 from .prompts import ANSWER, Prompts, block, has, shown
-from .questions import Item, Piece, ReplyEntry, Written
+from .questions import Item, Piece, ReplyEntry, VerdictItem, Written, verdict_item
 from .task import OfReferences, Row, Target, Task, TaskReply, portions, said, why_lacking
 
 SILENT = ("abstain", "refuse")
@@ -68,11 +68,7 @@ def _claim(detail: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class ClaimsTask(Task):
-    """Asks for the type of an answer and its claims at once.
-
-    Args:
-        citation_pattern: Regular expression for the citation markers in answers.
-    """
+    """Asks for the type of an answer and its claims at once."""
 
     citation_pattern: str = MARKERS
     kind = Claim
@@ -138,12 +134,11 @@ class ClaimsTask(Task):
         plain = re.sub(self.citation_pattern, " ", text)
         return {word[: 2 if HANGUL.match(word) else 4] for word in terms(plain)}
 
-    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:
+    def facts(self, target: Target) -> Iterable[object]:
         example = target.example
         yield from (example.history, example.question, example.answer)
-        if self.name in asks:
-            yield [(context.id, context.rank) for context in example.contexts or ()]
-            yield self.citation_pattern
+        yield [(context.id, context.rank) for context in example.contexts or ()]
+        yield self.citation_pattern
 
     def _without_markers(
         self, text: str, target: Target, cited: Sequence[Marker]
@@ -179,7 +174,6 @@ class ReferenceStatements(Item):
         return {} if entry.details is None else {"statements": entry.details}
 
 
-@dataclass(frozen=True)
 class StatementsTask(OfReferences):
     """Asks what the references say, without showing an answer, so all systems share its rows."""
 
@@ -195,20 +189,18 @@ class StatementsTask(OfReferences):
         return rows
 
 
-class StatementAgreement(Item):
-    """A model's verdict on one statement of the reference: does the answer say it?"""
+StatementAgreement = verdict_item(
+    "StatementAgreement", "full", "partial", "missing", "contradicted"
+)
+"""A model's verdict on one statement of the reference: does the answer say it?"""
 
-    reason: str
-    verdict: Literal["full", "partial", "missing", "contradicted"]
 
-
-class ClaimAgreement(Item):
+class ClaimAgreement(VerdictItem):
     """A model's verdict on one claim of the answer: does the reference say it?
 
     It uses the verdicts of statements, so that all items of a question have the same ones.
     """
 
-    reason: str
     verdict: Literal["matches", "contradicts", "extra"]
 
     @classmethod
@@ -225,22 +217,10 @@ OF_CLAIM = {"full": "matches", "partial": "extra", "missing": "extra",
             "contradicted": "contradicts"}  # fmt: skip
 
 
-SORTS: dict[str, type[ClaimAgreement | StatementAgreement]] = {
-    "claim": ClaimAgreement,
-    "statement": StatementAgreement,
-}
+SORTS: dict[str, type[VerdictItem]] = {"claim": ClaimAgreement, "statement": StatementAgreement}
 LISTS = {"claim": "CLAIMS", "statement": "STATEMENTS"}
 
 
-class ComparedText(NamedTuple):
-    """A text that is compared with the other side; equal texts of a reference are asked once."""
-
-    reference: int
-    origin: str
-    text: str
-
-
-@dataclass(frozen=True)
 class AgreementTask(Task):
     """Asks about claims and statements at once, one question for each reference."""
 
@@ -254,14 +234,14 @@ class AgreementTask(Task):
         answer = block("ANSWER", example.answer or "")
         pieces: list[Piece] = []
         for number, reference in enumerate(example.reference):
-            compared = {name: text for text, name in ids.items() if text.reference == number}
+            compared = {name: text for text, name in ids.items() if text[0] == number}
             piece = Piece(
                 self.name,
                 instructions,
                 (*question, block("REFERENCE", reference), answer),
-                {name: SORTS[text.origin] for name, text in compared.items()},
-                texts={name: text.text for name, text in compared.items()},
-                lists={name: LISTS[text.origin] for name, text in compared.items()},
+                {name: SORTS[origin] for name, (_, origin, _) in compared.items()},
+                texts={name: text for name, (_, _, text) in compared.items()},
+                lists={name: LISTS[origin] for name, (_, origin, _) in compared.items()},
             )
             pieces += portions([piece])
         return pieces
@@ -272,14 +252,14 @@ class AgreementTask(Task):
         return [
             proposition.columns(origin)
             | {"reference": reference}
-            | _verdict(reply, ids.get(ComparedText(reference, origin, proposition.text)), origin)
+            | _verdict(reply, ids[reference, origin, proposition.text], origin)
             for proposition, reference in _held(target, origin)
         ]
 
-    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:
+    def facts(self, target: Target) -> Iterable[object]:
         example = target.example
         yield from (example.question, example.answer, example.reference)
-        for ask in sorted(asks):
+        for ask in sorted(self.asks):
             origin = str(ASKS[ask].origin)
             yield origin, list(target.propositions.get(origin, ()))
 
@@ -294,14 +274,18 @@ def _held(target: Target, origin: str) -> Iterator[tuple[Proposition, int]]:
                 yield proposition, reference
 
 
-def _ids(target: Target) -> dict[ComparedText, str]:
-    compared = {ComparedText(reference, origin, held.text): None for origin in SORTS
-                for held, reference in _held(target, origin)}  # fmt: skip
-    order = sorted(compared, key=lambda text: text.reference)
+def _ids(target: Target) -> dict[tuple[int, str, str], str]:
+    """Ids by reference, origin and text; equal texts of a reference are asked once."""
+    compared = dict.fromkeys(
+        (reference, origin, held.text)
+        for origin in SORTS
+        for held, reference in _held(target, origin)
+    )
+    order = sorted(compared, key=lambda text: text[0])
     return {text: f"k{number:02d}" for number, text in enumerate(order, 1)}
 
 
-def _verdict(reply: TaskReply, name: str | None, origin: str) -> Row:
+def _verdict(reply: TaskReply, name: str, origin: str) -> Row:
     items = said(reply, name, SORTS[origin])
     if not items:
         return {"verdict": None, "probability": None, "reason": why_lacking(reply, name)}
@@ -320,7 +304,6 @@ class ReferenceEntities(Item):
         return {} if entry.details is None else {"listed": entry.details}
 
 
-@dataclass(frozen=True)
 class EntitiesTask(OfReferences):
     """Asks what the references name, without showing contexts, so all systems share the reply."""
 
@@ -338,12 +321,12 @@ class EntitiesTask(OfReferences):
         for number in range(len(example.reference)):
             for item in said(reply, f"r{number + 1:02d}", ReferenceEntities):
                 words = {tuple(tokens(text)): text for text in reversed(item.listed)}
-                once = [EntityWords(text, key) for key, text in reversed(words.items()) if key]
-                rows += [{"reference": number, "index": index, "text": entity.text,
-                          "found": look_up(entity)}
-                         for index, entity in enumerate(once)]  # fmt: skip
+                once = [(key, text) for key, text in reversed(words.items()) if key]
+                rows += [{"reference": number, "index": index, "text": text,
+                          "found": look_up(key)}
+                         for index, (key, text) in enumerate(once)]  # fmt: skip
         return rows
 
-    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:
+    def facts(self, target: Target) -> Iterable[object]:
         contexts = target.example.contexts or ()
-        return (*super().facts(target, asks), [context.text for context in contexts])
+        return (*super().facts(target), [context.text for context in contexts])

@@ -1,14 +1,14 @@
 """Context tasks: an LLM judges relevance of contexts, and support by contexts or turns."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import chain
 from typing import Annotated, Any, ClassVar, Literal
 
 from ragstone.data import Example
-from ragstone.judgements import ASKS, SUPPORT_VERDICTS, ConversationSupport, Relevance, Support
+from ragstone.judgements import ASKS, SUPPORT_VERDICTS, Kind, Relevance, Support
 from ragstone.judges.judge import no_text, with_turns
 
 from .prompts import Passage, Prompts, contexts_block, has, shown
@@ -48,7 +48,6 @@ class PassageRelevance(Item):
         }
 
 
-@dataclass(frozen=True)
 class RelevanceTask(Task):
     """Asks about all contexts of a list at once, without showing an answer or a reference."""
 
@@ -76,7 +75,7 @@ class RelevanceTask(Task):
             by_rank.setdefault(passage.rank, []).append(passage)
         return [_row(rank, split, reply) for rank, split in by_rank.items()]
 
-    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
+    def facts(self, target: Target) -> Iterable[object]:
         example = target.example
         texts = [(context.rank, context.text) for context in example.contexts or ()]
         return (example.history, example.question, texts)
@@ -141,12 +140,19 @@ def _evidence(detail: str) -> tuple[str, str]:
 
 
 @dataclass(frozen=True)
-class PropositionTask(Task):
+class SupportTask(Task):
     """Asks about all propositions of an example at once, whatever their origin.
 
     Their origin is neither shown nor visible in their order. Equal texts are asked about
-    once. If the contexts need several questions, every part is asked about each proposition.
+    once. If the contexts need several questions, every part is asked about each proposition. Of a
+    kind that reads turns, these are the last passages, after their role; evidence names them by
+    their number.
     """
+
+    kind: type[Kind] = Support
+
+    def lacks(self, example: Example) -> str | None:
+        return no_text(self._read(example))
 
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:
         texts = self._asked(target)
@@ -155,15 +161,16 @@ class PropositionTask(Task):
                               contexts_block(group), texts=texts,
                               lists=dict.fromkeys(texts, "PROPOSITIONS"),
                               details=tuple(passage.id for passage in group))
-                        for group in groups(target.example, room))  # fmt: skip
+                        for group in groups(self._read(target.example), room))  # fmt: skip
 
     def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:
+        example = self._read(target.example)
         origin = str(ASKS[ask].origin)
         places = {
             passage.id: passage.context
-            for passage in chain.from_iterable(groups(target.example, reply.room))
+            for passage in chain.from_iterable(groups(example, reply.room))
         }
-        contexts = [context.text for context in target.example.contexts or () if context.text]
+        contexts = [context.text for context in example.contexts or () if context.text]
         names = {text: name for name, text in self._asked(target).items()}
         verdicts = {
             name: _verdict(name, reply, places, contexts) for name in dict.fromkeys(names.values())
@@ -171,11 +178,17 @@ class PropositionTask(Task):
         return [proposition.columns(origin) | verdicts[names[proposition.text]]
                 for proposition in target.propositions.get(origin, ())]  # fmt: skip
 
-    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:
-        yield [(context.id, context.text) for context in target.example.contexts or ()]
-        for ask in sorted(asks):
+    def facts(self, target: Target) -> Iterable[object]:
+        example = self._read(target.example)
+        yield [(context.id, context.text) for context in example.contexts or ()]
+        for ask in sorted(self.asks):
             origin = str(ASKS[ask].origin)
             yield origin, list(target.propositions.get(origin, ()))
+
+    def _read(self, example: Example) -> Example:
+        if not self.kind.reads_turns:
+            return example
+        return with_turns(example, lambda turn: f"{turn.role}: {turn.text}")
 
     def _asked(self, target: Target) -> dict[str, str]:
         origins = (str(ask.origin) for ask in self.kind.asks)
@@ -183,13 +196,6 @@ class PropositionTask(Task):
         texts = sorted({proposition.text for proposition in propositions})
         seed = _hash("\0".join(texts))
         return numbered(sorted(texts, key=lambda text: (_hash(text, seed), text)))
-
-
-@dataclass(frozen=True)
-class SupportTask(PropositionTask):
-    """Asks what the contexts say."""
-
-    kind = Support
 
 
 def _hash(text: str, seed: bytes = b"") -> bytes:
@@ -220,33 +226,3 @@ def _verdict(
         "quote_found": bool(verbatim) if quotes else None,
         "reason": speaking[0].reason,
     }
-
-
-@dataclass(frozen=True)
-class ConversationSupportTask(PropositionTask):
-    """Asks what the contexts and the earlier turns say: turns are the last passages, after their
-    role.
-    """
-
-    kind = ConversationSupport
-
-    def lacks(self, example: Example) -> str | None:
-        return no_text(_spoken(example))
-
-    def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:
-        return super().pieces(_of_conversation(target), prompts, room)
-
-    def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:
-        """Evidence names contexts by their ids and turns by their number."""
-        return super().rows(ask, _of_conversation(target), reply)
-
-    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:
-        return super().facts(_of_conversation(target), asks)
-
-
-def _of_conversation(target: Target) -> Target:
-    return replace(target, example=_spoken(target.example))
-
-
-def _spoken(example: Example) -> Example:
-    return with_turns(example, lambda turn: f"{turn.role}: {turn.text}")

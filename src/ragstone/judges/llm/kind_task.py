@@ -101,12 +101,12 @@ class KindTask(Task):
         return [unit | self._judged(names, target, reply)
                 for unit, names in self._units(ask, target, reply.room)]  # fmt: skip
 
-    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:
+    def facts(self, target: Target) -> Iterable[object]:
         texts = ["answer" if text == "sentences" else text for text in self.kind.shows]
         yield from facts_of(target.example, *texts)
         if self.kind.about == "context":
             yield [(context.rank, context.text) for context in target.example.contexts or ()]
-        for origin in self._origins(asks):
+        for origin in self._origins(self.asks):
             yield origin, list(target.propositions.get(origin, ()))
 
     def _origins(self, asks: Collection[str]) -> list[str]:
@@ -158,7 +158,7 @@ class KindTask(Task):
                         key=lambda item: order.index(getattr(item, sort.decides)))  # fmt: skip
         lacking = [name for name in names if name in reply.lacking or not reply.items.get(name)]
         if not ranked or (lacking and getattr(ranked[0], sort.decides) != order[0]):
-            return {"reason": why_lacking(reply, next(iter(lacking), None))}
+            return {"reason": why_lacking(reply, next(iter(lacking), ""))}
         return _row(self.kind, ranked[0], target)
 
 

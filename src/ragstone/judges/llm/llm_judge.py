@@ -25,6 +25,7 @@ from ragstone.data import Example
 from ragstone.judgements import (
     KINDS,
     Claim,
+    ConversationSupport,
     Critique,
     Kind,
     Quality,
@@ -38,7 +39,7 @@ from ragstone.models.chat import ChatModel
 
 from .answer_tasks import CritiqueTask, PreferenceTask, ProbesTask, RatingTask
 from .claim_tasks import AgreementTask, ClaimsTask, EntitiesTask, StatementsTask
-from .context_tasks import ConversationSupportTask, RelevanceTask, SupportTask
+from .context_tasks import RelevanceTask, SupportTask
 from .kind_task import KindTask
 from .prompts import Prompts, asked_kinds
 from .questions import Item, Piece, Question
@@ -103,18 +104,16 @@ def _majority(values: Sequence[object], members: int) -> object:
     return value if 2 * count > members else None
 
 
-OWN: tuple[Task, ...] = (ClaimsTask(), StatementsTask(), EntitiesTask(), RelevanceTask(),
-                         SupportTask(), ConversationSupportTask(), AgreementTask(), ProbesTask(),
-                         RatingTask(), CritiqueTask(), PreferenceTask())  # fmt: skip
+OWN: tuple[Task, ...] = (
+    *(ClaimsTask(), StatementsTask(), EntitiesTask(), RelevanceTask(), SupportTask()),
+    *(SupportTask(ConversationSupport), AgreementTask(), ProbesTask(), RatingTask()),
+    *(CritiqueTask(), PreferenceTask()),
+)
 """Those whose replies are read or merged in a way of their own."""
 
 
 def all_tasks(*instead: Task) -> dict[str, Task]:
-    """Every task by name, which is its kind's; kinds without a task file get a ``KindTask``.
-
-    Args:
-        instead: Tasks that replace those with the same name.
-    """
+    """Every task by name, which is its kind's, or instead those given; else a ``KindTask``."""
     by_name = {task.name: task for task in (*OWN, *instead)}
     return {name: by_name.get(name) or KindTask(KINDS[name]) for name in asked_kinds()}
 
@@ -145,11 +144,7 @@ PLANS = {plan.name: plan for plan in (ISOLATED, LEAN)}
 
 
 def plan_named(name: str) -> Plan:
-    """The plan of that name.
-
-    Raises:
-        UnknownName: There is none.
-    """
+    """The plan of that name."""
     if name not in PLANS:
         raise UnknownName("plan", name, PLANS, hint=f"There are: {', '.join(PLANS)}.")
     return PLANS[name]
@@ -252,7 +247,7 @@ class LLMJudge:
 
     def subject(self, tasks: Sequence[Task], target: Target) -> str:
         """Fingerprint of everything the questions show: equal subjects mean equal questions."""
-        facts = [(task.name, list(task.facts(target, task.asks))) for task in tasks]
+        facts = [(task.name, list(task.facts(target))) for task in tasks]
         return fingerprint(facts, self.name)
 
     def status(

@@ -204,9 +204,7 @@ def passages(
     else anywhere; its parts joined are its text. A context without text is left out.
 
     Args:
-        contexts: In rank order.
         room: The most characters of text in a group, at least 1.
-        at_once: The most passages in a group.
     """
     if room < 1 or at_once < 1:
         raise ValueError(f"room and at_once are at least 1, got {room} and {at_once}")

@@ -17,9 +17,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Annotated, Any, ClassVar, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, StringConstraints, field_validator
+from pydantic import BaseModel, ConfigDict, StringConstraints, create_model, field_validator
 
 from ragstone.models.chat import ChatRequest
 
@@ -58,12 +58,7 @@ _ESCAPED = re.compile(r"(?<!\\)(\\+)"
 
 
 def boundary(facts: Iterable[str], texts: Sequence[str]) -> str:
-    """BLAKE2b-128 of the facts as 32 hex digits, hashed again until no text holds it.
-
-    Args:
-        facts: What stands in the block: its title, ids and texts.
-        texts: Where the hash must not occur, in either case.
-    """
+    """BLAKE2b-128 of facts in 32 hex digits, hashed again until no text holds it in any case."""
     digest = blake2b(digest_size=16)
     for fact in facts:
         written = fact.encode()
@@ -212,6 +207,18 @@ class Item(BaseModel):
     def _choices(cls) -> tuple[Any, ...]:
         field = cls.model_fields.get(cls.decides)
         return () if field is None else get_args(field.annotation)
+
+
+class VerdictItem(Item):
+    """A verdict in a word; ``verdict_item`` makes the class for some words."""
+
+    reason: str
+    verdict: str
+
+
+def verdict_item(name: str, *words: str) -> type[VerdictItem]:
+    allowed: Any = Literal[words]
+    return create_model(name, __base__=VerdictItem, verdict=(allowed, ...))
 
 
 @dataclass(frozen=True, slots=True)

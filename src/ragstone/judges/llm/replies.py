@@ -68,8 +68,6 @@ def read_items(text: str, items: Mapping[str, type[Item]], texts: Mapping[str, s
     model that counts from 0 gives each verdict to its neighbour.
 
     Args:
-        text: What the model wrote.
-        items: The item class by id.
         texts: The texts of items, by id, for those whose words are checked.
         echoes: By id, what of an item is not about its text, for those that are checked.
 
@@ -101,14 +99,16 @@ def read_items(text: str, items: Mapping[str, type[Item]], texts: Mapping[str, s
 
 def _read(reply: dict[str, Any], items: Mapping[str, type[Item]], texts: Mapping[str, str],
           echoes: Mapping[str, Callable[[Item], str]]) -> Outcome:  # fmt: skip
-    entries = _by_id(reply, items)
+    entries, doubts = _by_id(reply, items)
     good: dict[str, Item] = {}
     faults: dict[str, str] = {}
     words: dict[str, str] = {}
     slipped = False
     for name, sort in items.items():
         value = entries.get(name)
-        if isinstance(value, dict):
+        if name in doubts:
+            faults[name] = doubts[name]
+        elif isinstance(value, dict):
             try:
                 entry = ReplyEntry.model_validate(value)
                 if not _begins(texts.get(name, ""), entry.words):
@@ -126,8 +126,6 @@ def _read(reply: dict[str, Any], items: Mapping[str, type[Item]], texts: Mapping
                 faults[name] = _fault(error)
         elif name not in entries:
             faults[name] = "missing"
-        elif isinstance(value, _Doubtful):
-            faults[name] = value.why
         else:
             faults[name] = f"not an object: {_short(value)}"
     for name in list(good) if slipped else ():
@@ -171,46 +169,42 @@ def _letters(text: str) -> str:
 _ORDINAL = re.compile(r"\W*([a-z]*)[ _-]?0*([0-9]{1,6})\W*")
 
 
-@dataclass(frozen=True, slots=True)
-class _Doubtful:
-    """An item whose verdict may belong to another item."""
-
-    why: str
-
-
-def _by_id(reply: dict[str, Any], items: Mapping[str, type[Item]]) -> dict[str, Any]:
-    """The values by requested id, however the ids are written."""
+def _by_id(
+    reply: dict[str, Any], items: Mapping[str, type[Item]]
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """The values by requested id, however the ids are written, and what makes some doubtful: a
+    verdict that may belong to another item.
+    """
     known = {_plain(name): name for name in items}
     prefixes = {prefix for prefix, _ in known}
     default = next(iter(prefixes)) if len(prefixes) == 1 else ""
     for _ in range(DEEPEST_WRAPPER):
         by_name: dict[str, Any] = {}
+        doubts: dict[str, str] = {}
         foreign = before = None
         for key, value in _entries(reply):
             prefix, ordinal = _plain(key)
             name = known.get((prefix or (default if ordinal else ""), ordinal))
             if name in by_name:
-                return dict.fromkeys(items, _Doubtful(f"{name} is given twice"))
+                return {}, dict.fromkeys(items, f"{name} is given twice")
             if name is not None:
                 by_name[name] = value
                 before = name
             elif _like_an_entry(value) or (ordinal and prefix in ("", *prefixes)):
                 foreign = foreign or key
                 if before is not None and _like_an_entry(value):
-                    by_name[before] = _Doubtful(
-                        f"followed by {_short(key)}, which was not asked for"
-                    )
+                    doubts[before] = f"followed by {_short(key)}, which was not asked for"
         missing = next((name for name in items if name not in by_name), None)
         if by_name and foreign is not None and missing is not None:
             fault = f"{_short(foreign)} was not asked for and {missing} is missing"
-            return dict.fromkeys(items, _Doubtful(f"{fault}: ids may be shifted"))
+            return {}, dict.fromkeys(items, f"{fault}: ids may be shifted")
         if by_name:
-            return by_name
+            return by_name, doubts
         inner = [wrapped for value in reply.values() if (wrapped := _inside(value)) is not None]
         if len(inner) != 1 or _like_an_entry(reply):
             break
         (reply,) = inner
-    return {}
+    return {}, {}
 
 
 def _inside(value: Any) -> dict[str, Any] | None:

@@ -53,12 +53,7 @@ def aspects(topics: Iterable[Topic]) -> list[Topic]:
 
 
 def check_aspects(topics: Iterable[Topic]) -> None:
-    """Check that every aspect has one meaning.
-
-    Raises:
-        UnknownName: An aspect has no definition.
-        InputError: An aspect has two definitions.
-    """
+    """Check that every aspect has one meaning."""
     meanings: dict[str, str] = {}
     for topic in topics:
         if topic.name in ASPECTS and topic.definition:
@@ -95,12 +90,7 @@ def _rising(points: "tuple[Point, ...]") -> "tuple[Point, ...]":
 # Run folders keep a fingerprint of the text that these two print: another name is another rubric.
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A step of a scale.
-
-    Args:
-        value: Its value, from 0 to 1.
-        means: When it applies.
-    """
+    """A step of a scale."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
@@ -113,8 +103,6 @@ class Rubric:
     """One criterion.
 
     Args:
-        name: The criterion.
-        about: What is rated.
         sees: The texts that a model is shown, of ``TEXTS``; an example without one is not rated.
         points: The scale, from the lowest step up; a model names a step by its place, from 1.
         steps: What to do before the score is given.
@@ -190,12 +178,7 @@ def defined_rubrics(topics: Iterable[Topic], known: Mapping[str, Rubric]) -> dic
 
 
 def check_topics(topics: Iterable[Topic], rubrics: Mapping[str, Rubric]) -> None:
-    """Check that all criteria and aspects of a run are defined.
-
-    Raises:
-        UnknownName: A criterion without a rubric, or an aspect without a definition.
-        InputError: An aspect with two definitions.
-    """
+    """Check that all criteria and aspects of a run are defined."""
     known = list(topics)
     for topic in known:
         if topic.ask == Rating.name and topic.name not in rubrics:

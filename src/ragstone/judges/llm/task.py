@@ -1,7 +1,7 @@
 """Task: the interface of all tasks for a model, and the splitting of long questions."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from typing import Any, ClassVar, TypeVar
@@ -118,7 +118,7 @@ class Task(ABC):
         """
 
     @abstractmethod
-    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:
+    def facts(self, target: Target) -> Iterable[object]:
         """Return all that the rows depend on, for the subject's fingerprint."""
 
 
@@ -150,14 +150,13 @@ def numbered(texts: Sequence[str]) -> dict[str, str]:
     return {f"p{number:02d}": text for number, text in enumerate(texts, 1)}
 
 
-def said(reply: TaskReply, name: str | None, sort: type[Sort]) -> list[Sort]:
+def said(reply: TaskReply, name: str, sort: type[Sort]) -> list[Sort]:
     """The items under an id; several if the contexts were split."""
-    items = reply.items.get(name, ()) if name is not None else ()
-    return [item for item in items if isinstance(item, sort)]
+    return [item for item in reply.items.get(name, ()) if isinstance(item, sort)]
 
 
-def why_lacking(reply: TaskReply, name: str | None) -> str:
-    return reply.lacking.get(name, NOT_SAID) if name is not None else NOT_SAID
+def why_lacking(reply: TaskReply, name: str) -> str:
+    return reply.lacking.get(name, NOT_SAID)
 
 
 class OfReferences(Task):
@@ -174,6 +173,6 @@ class OfReferences(Task):
                       lists=dict.fromkeys(references, "REFERENCES"), details=())  # fmt: skip
         return portions([piece])
 
-    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
+    def facts(self, target: Target) -> Iterable[object]:
         example = target.example
         return (example.history, example.question, example.reference)

@@ -160,9 +160,6 @@ class Aligner:
         """For each example the alignment of each proposition; None if nothing can be matched.
 
         Texts in scripts other than Latin are never matched: the encoder cannot read them.
-
-        Raises:
-            ModelFailure: The encoder failed.
         """
         version = (ALIGNMENT_VERSION, self.encoder.fingerprint)
         keys = [[digest_of(*version, each.digest.hex(), text) for text in each.readable]
@@ -245,9 +242,6 @@ Statement = tuple[str | None, str, str]
 def like(encoder: Encoder, statements: Sequence[Statement]) -> dict[Statement, Likeness]:
     """Return the likeness of each answer to its statement, where both have a token in Latin
     letters.
-
-    Raises:
-        ModelFailure: The encoder failed.
     """
     cache = encoder if isinstance(encoder, CachedEncoder) else None
     readable = (triple for triple in statements if all(is_latin(text or "") for text in triple))

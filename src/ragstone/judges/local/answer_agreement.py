@@ -22,7 +22,7 @@ from typing import Literal
 from ragstone.core.messages import reason
 
 from .aligner import Likeness
-from .claim_support import curve
+from .claim_support import curve, on_curve
 from .figures import is_number, rounded
 from .text_terms import (
     LONGEST_SPELLED,
@@ -63,14 +63,6 @@ class StatementMatch:
 
     verdict: Literal["full", "partial", "missing", "contradicted"]
     probability: float
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimMatch:
-    """The verdict on one claim of the answer: does the reference say it?"""
-
-    verdict: Literal["matches", "contradicts", "extra"]
     reason: str
 
 
@@ -132,9 +124,9 @@ def statement_agreement(
         if not seen.enough:
             probability = min(probability, math.nextafter(FULL, 0))
     elif likeness is None:
-        probability = curve(STRINGS).probability(seen.features())
+        probability = on_curve(curve(STRINGS), seen.features())
     else:
-        probability = curve(ENCODER).probability(seen.features() | likeness._asdict())
+        probability = on_curve(curve(ENCODER), seen.features() | likeness._asdict())
     why = _why("words_of_reference", len(seen.stems) - len(seen.lost), len(seen.stems),
                as_written(seen.lost[:4], repaired(statement)),
                None if likeness is None else f"{likeness.aligned:.2f}")  # fmt: skip
@@ -208,8 +200,10 @@ def repaired(text: str) -> str:
         return text
 
 
-def claim_agreement(claim: str, reference: str, question: str | None = None) -> ClaimMatch:
-    """Look for one claim of the answer in the whole reference.
+def claim_agreement(
+    claim: str, reference: str, question: str | None = None
+) -> tuple[Literal["matches", "contradicts", "extra"], str]:
+    """Look for one claim of the answer in the whole reference: the verdict with its reason.
 
     Contradicts only if the reference is a sentence that shares at least two thirds of the
     claim's words and every number of the claim differs from its numbers.
@@ -218,7 +212,7 @@ def claim_agreement(claim: str, reference: str, question: str | None = None) -> 
     stems = _kept(claim, question)
     known = _read(reference)
     if not stems:
-        return ClaimMatch("extra", "nothing_beyond_question")
+        return "extra", "nothing_beyond_question"
     shared = [stem for stem in stems if stem in known.distinct]
     share = len(shared) / len(stems)
     why = _why("words_in_reference", len(shared), len(stems))
@@ -237,16 +231,16 @@ def claim_agreement(claim: str, reference: str, question: str | None = None) -> 
             "words_in_reference", n=len(shared), words=len(stems),
             other_number=as_written([min(numbers)], claim),
         )  # fmt: skip
-        return ClaimMatch("contradicts", other)
+        return "contradicts", other
     claimed = _read(claim).distinct
     if 0 < len(reference_stems) <= SHORT and len(
         reference_stems.keys() & claimed
     ) >= FULL_SHORT * len(reference_stems):
         if claimed.issuperset(known_numbers):
-            return ClaimMatch("matches", why)
+            return "matches", why
     elif share >= MATCHES:
-        return ClaimMatch("matches", why)
-    return ClaimMatch("extra", why)
+        return "matches", why
+    return "extra", why
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ from .claims_and_evidence import (
     gather,
     without_citations,
 )
-from .contradiction import CONTRADICTION_VERSION, ContradictingSentence, contradiction
+from .contradiction import CONTRADICTION_VERSION, Contradiction, contradiction
 from .held_words import WINDOW
 from .sentences import SENTENCES_VERSION, sentences
 from .text_terms import WORDS_VERSION, as_written, stem_or_none, tokens
@@ -121,9 +121,9 @@ def read(
     blocks: list[Vectors] = []
     numbers: list[NDArray[np.int64]] = []
     bounds: dict[int, tuple[list[int], list[int]]] = {}
-    for number, span in enumerate(passages.places):
-        ends, known = bounds.setdefault(span.context, ([], []))
-        ends.append(span.end)
+    for number, (context, _, end) in enumerate(passages.places):
+        ends, known = bounds.setdefault(context, ([], []))
+        ends.append(end)
         known.append(number)
     left = iter(seen)
     for context, cut in enumerate(cuts):
@@ -151,7 +151,7 @@ def align(
                for text, vectors in zip(propositions, seen, strict=True)]  # fmt: skip
     if not len(reading.starts):
         return [None] * len(weighed)
-    counted = [vectors.vectors[words.counts] for vectors, words in zip(seen, weighed, strict=True)
+    counted = [vectors.vectors[words[0]] for vectors, words in zip(seen, weighed, strict=True)
                if words is not None]  # fmt: skip
     if not counted:
         return [None] * len(weighed)
@@ -170,15 +170,16 @@ def align(
         if words is None:
             alignments.append(None)
             continue
-        mine = slice(at, at + len(words.weights))
+        _, weights, held = words
+        mine = slice(at, at + len(weights))
         at = mine.stop
-        content = words.weights == 1
+        content = weights == 1
         matched = anywhere[mine][content]
-        lost = (1 - matched)[~words.held[content]]
-        total = words.weights.sum()
-        together = words.weights @ within[mine] / total
+        lost = (1 - matched)[~held[content]]
+        total = weights.sum()
+        together = weights @ within[mine] / total
         window = _first_best(together)
-        alone = words.weights @ best[mine, window : window + WINDOW] / total
+        alone = weights @ best[mine, window : window + WINDOW] / total
         alignments.append(
             Alignment(
                 aligned=rounded_cosine(together.max()),
@@ -190,14 +191,10 @@ def align(
     return alignments
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
-    counts: NDArray[np.bool_]
-    weights: NDArray[np.float32]
-    held: NDArray[np.bool_]
-
-
-def _weigh(text: str, spans: NDArray[np.int32], passages: Passages) -> _Words | None:
+def _weigh(
+    text: str, spans: NDArray[np.int32], passages: Passages
+) -> tuple[NDArray[np.bool_], NDArray[np.float32], NDArray[np.bool_]] | None:
+    """Which tokens count, and of each of these the weight, and whether a context holds its word."""
     plain = without_citations(text)
     starts: list[int] = []
     ends: list[int] = []
@@ -219,7 +216,7 @@ def _weigh(text: str, spans: NDArray[np.int32], passages: Passages) -> _Words | 
     token_weights = np.asarray(weights, np.float32)[chosen]
     if not (token_weights == 1).any():
         return None
-    return _Words(counts, token_weights, np.asarray(held)[chosen])
+    return counts, token_weights, np.asarray(held)[chosen]
 
 
 def _first_best(means: Vectors) -> int:
@@ -244,29 +241,27 @@ _NONE = np.zeros(0, np.int64)
 FILE = "curves.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """``1 / (1 + exp(-(intercept + sum of weight x feature)))``."""
+Curve = tuple[float, Mapping[str, float]]
+"""The intercept and the weights of a logistic function of features."""
 
-    intercept: float
-    weights: Mapping[str, float]
 
-    def probability(self, features: Mapping[str, float]) -> float:
-        """A probability from 0 to 1. Features without a weight are ignored."""
-        score = self.intercept
-        for name, weight in self.weights.items():
-            score += weight * features[name]
-        if score < 0:
-            odds = math.exp(score)
-            return odds / (1 + odds)
-        return 1 / (1 + math.exp(-score))
+def on_curve(curve: Curve, features: Mapping[str, float]) -> float:
+    """``1 / (1 + exp(-(intercept + sum of weight x feature)))``, of the features with a weight."""
+    score, weights = curve
+    for name, weight in weights.items():
+        score += weight * features[name]
+    if score < 0:
+        odds = math.exp(score)
+        return odds / (1 + odds)
+    return 1 / (1 + math.exp(-score))
 
 
 @cache
 def curve(name: str) -> Curve:
     """Return the fitted curve with this name, such as ``support/strings``."""
     text = files(__package__).joinpath(FILE).read_text(encoding="utf-8")
-    return Curve(**json.loads(text)["curves"][name])
+    fitted = json.loads(text)["curves"][name]
+    return fitted["intercept"], fitted["weights"]
 
 
 SUPPORT_VERSION = f"ragstone-support/3({EVIDENCE_VERSION},{FRAMES_VERSION},{CONTRADICTION_VERSION})"
@@ -326,7 +321,7 @@ def support(proposition: str, passages: Passages, question: str | None = None,
     against = contradiction(seen.text, seen, passages)
     why = _reason(seen, alignment, against, passages, turns_from)
     if against is not None:
-        contexts, quote = _quoted((against.sentence, *seen.sentences), passages)
+        contexts, quote = _quoted((against[1], *seen.sentences), passages)
         probability = min(probability, CONTRADICTED)
         return SupportVerdict("contradicted", probability, contexts, quote, why, seen)
     if probability >= SUPPORTED:
@@ -345,9 +340,9 @@ def probability_of(seen: EvidenceCounts, alignment: Alignment | None = None) -> 
     claims are too few in the data that the curves were fitted to.
     """
     if alignment is None:
-        probability = curve(STRINGS).probability(seen.features())
+        probability = on_curve(curve(STRINGS), seen.features())
     else:
-        probability = curve(ENCODER).probability(seen.features() | alignment.features())
+        probability = on_curve(curve(ENCODER), seen.features() | alignment.features())
     if seen.disorder > ORDERLY:
         odds = math.exp(DISORDER * (ORDERLY - seen.disorder))
         probability *= odds / (1 - probability + probability * odds)
@@ -362,14 +357,14 @@ DISORDER = 10
 
 
 def _quoted(rests_on: tuple[int, ...], passages: Passages) -> tuple[tuple[int, ...], str | None]:
-    contexts = dict.fromkeys(passages.places[number].context for number in rests_on)
+    contexts = dict.fromkeys(passages.places[number][0] for number in rests_on)
     return tuple(contexts), passages.quotes[rests_on[0]] if rests_on else None
 
 
 def _reason(seen: EvidenceCounts, alignment: Alignment | None,
-            against: ContradictingSentence | None, passages: Passages,
+            against: Contradiction | None, passages: Passages,
             turns_from: int | None) -> str:  # fmt: skip
-    places = sorted({passages.places[number].context for number in seen.sentences})
+    places = sorted({passages.places[number][0] for number in seen.sentences})
     contexts = [position + 1 for position in places if turns_from is None or position < turns_from]
     turns = [position + 1 - turns_from for position in places if turns_from is not None
              and position >= turns_from]  # fmt: skip
@@ -379,4 +374,4 @@ def _reason(seen: EvidenceCounts, alignment: Alignment | None,
                   aligned=None if alignment is None else f"{alignment.aligned:.2f}",
                   numbers=as_written(seen.new_numbers[:3], seen.text),
                   names=as_written(seen.new_names[:3], seen.text),
-                  against=None if against is None else against.says)  # fmt: skip
+                  against=None if against is None else against[0])  # fmt: skip

@@ -19,7 +19,7 @@ from ragstone.judges.text_counts import disorder, longest_common_subsequence
 
 from .dates import CalendarDate, dates
 from .figures import FIGURES_VERSION, Figure, Style, by_value, figures, style_of, those_like
-from .held_words import Held, numbers_of
+from .held_words import best_window, numbers_of
 from .response_type import says_unable, told_from
 from .sentences import GREEK_QUESTION, Sentence, each_sentence, sentences
 from .text_terms import names, numbers, stem_or_none, terms, tokens
@@ -168,15 +168,6 @@ def _asserts(text: str, start: int, sentence: str) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
-class SentenceSpan:
-    """The position of a sentence: ``contexts[context][start:end]``."""
-
-    context: int
-    start: int
-    end: int
-
-
 class Passages:
     """The sentences of the contexts in order, and which words are in which.
 
@@ -185,7 +176,8 @@ class Passages:
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
-        self.places: list[SentenceSpan] = []
+        self.places: list[tuple[int, int, int]] = []
+        """Context, start and end of each sentence: ``contexts[context][start:end]``."""
         self.quotes: list[str] = []
         self.tokens_of: list[list[str]] = []
         self.where: dict[str, list[int]] = defaultdict(list)
@@ -201,7 +193,7 @@ class Passages:
     def reading(self, position: int, text: str) -> Iterator[None]:
         """Read one more context, a sentence at each turn, so that it can be left unfinished."""
         for sentence in each_sentence(text):
-            self.places.append(SentenceSpan(position, sentence.start, sentence.end))
+            self.places.append((position, sentence.start, sentence.end))
             self._read(sentence.text)
             yield
 
@@ -304,7 +296,7 @@ class EvidenceCounts:
         framed: True if a frame such as `I heard that` was removed.
         opinion: True if it has a word of liking or doubting that is in no context.
         sentences: Sentences of the best window with words of the proposition, most words first.
-        held: Which of its content words are in which sentences.
+        held: For each of its content words the sentences that hold it, as bits.
         text: The proposition without citations, its figures written as the contexts write them.
         unknown_figures: Its figures in digits that no context has by value.
     """
@@ -322,7 +314,7 @@ class EvidenceCounts:
     opinion: bool
     tokens: tuple[str, ...]
     sentences: tuple[int, ...]
-    held: Held
+    held: tuple[int, ...]
     text: str = field(compare=False)
     unknown_figures: tuple[str, ...]
 
@@ -344,8 +336,8 @@ def gather(proposition: str, passages: Passages) -> EvidenceCounts | None:
     distinct = list(dict.fromkeys(filter(None, map(stem_or_none, words))))
     if not distinct:
         return None
-    held = Held(tuple(map(passages.sentences_with, distinct)))
-    best, together = held.best_window()
+    held = tuple(map(passages.sentences_with, distinct))
+    best, together = best_window(held)
     window = [token for number in sorted(best) for token in passages.tokens_of[number]]
     vocabulary = passages.vocabulary
     new = [token for token in words if token not in vocabulary]

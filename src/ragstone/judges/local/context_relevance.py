@@ -10,10 +10,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
+from typing import Any
 
 from ragstone.core.messages import reason
 
-from .claim_support import curve
+from .claim_support import curve, on_curve
 from .sentences import sentences
 from .text_terms import as_written, terms
 
@@ -27,30 +28,6 @@ RELATED, RELEVANT, SUFFICIENT = 0.15, 0.35, 0.6
 
 SENTENCE = 0.5
 LEAST_SENTENCE = 0.3
-
-
-@dataclass(frozen=True, slots=True)
-class RelevanceVerdict:
-    """The relevance of one context to the question.
-
-    ``grade`` 0 not, 1 related, 2 relevant, 3 sufficient. ``probability`` from 0 to 1 is finer and
-    ranks. ``relevant_sentences`` are positions in the context, counted from 0 over
-    ``n_sentences``.
-    """
-
-    grade: int
-    probability: float
-    relevant_sentences: tuple[int, ...]
-    n_sentences: int
-    reason: str
-
-    @property
-    def relevant(self) -> bool:
-        return self.grade >= 1
-
-    @property
-    def sufficient(self) -> bool:
-        return self.grade == 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,18 +55,21 @@ class Wanted:
 
 def relevance(
     question: str, contexts: Sequence[str], cosines: Sequence[float] | None = None
-) -> list[RelevanceVerdict]:
-    """Judge every context of a list, in its order.
+) -> list[dict[str, Any]]:
+    """Judge every context of a list, in its order: the columns of its row but for the rank.
+
+    ``grade`` 0 not, 1 related, 2 relevant, 3 sufficient. ``probability`` from 0 to 1 is finer and
+    ranks. ``relevant_sentences`` are positions in the context, counted from 0 over ``sentences``.
 
     ``cosines`` are those of the question with each context, by the encoder that the curve was
     fitted with.
     """
     counted = wanted(question, contexts)
     if cosines is None:
-        return [_judge(question, features, curve(STRINGS).probability(features.features()))
+        return [_judge(question, features, on_curve(curve(STRINGS), features.features()))
                 for features in counted]  # fmt: skip
     return [
-        _judge(question, features, curve(ENCODER).probability(features.features() | likeness))
+        _judge(question, features, on_curve(curve(ENCODER), features.features() | likeness))
         for features, likeness in zip(counted, cosine_features(cosines), strict=True)
     ]
 
@@ -137,14 +117,21 @@ def _count(
                   sentences=tuple(map(share, parts)))  # fmt: skip
 
 
-def _judge(question: str, seen: Wanted, probability: float) -> RelevanceVerdict:
-    n = len(seen.sentences)
+def _judge(question: str, seen: Wanted, probability: float) -> dict[str, Any]:
     if not (seen.held or seen.lost):
-        return RelevanceVerdict(0, 0.0, (), n, "question_without_words")
+        return _row(0, 0.0, [], seen, "question_without_words")
     grade = sum(probability >= bound for bound in (RELATED, RELEVANT, SUFFICIENT))
     best = max(seen.sentences, default=0.0)
-    picked = tuple(position for position, value in enumerate(seen.sentences)
-                   if grade and value >= SENTENCE * best and value >= LEAST_SENTENCE)  # fmt: skip
+    picked = [position for position, value in enumerate(seen.sentences)
+              if grade and value >= SENTENCE * best and value >= LEAST_SENTENCE]  # fmt: skip
     words, lost = len(seen.held) + len(seen.lost), as_written(seen.lost[:4], question)
     why = reason("question_words", n=len(seen.held), words=words, lost=lost)
-    return RelevanceVerdict(grade, probability, picked, n, why)
+    return _row(grade, probability, picked, seen, why)
+
+
+def _row(
+    grade: int, probability: float, picked: list[int], seen: Wanted, why: str
+) -> dict[str, Any]:
+    return {"grade": grade, "probability": probability, "relevant": grade >= 1,
+            "sufficient": grade == 3, "sentences": len(seen.sentences),
+            "relevant_sentences": picked, "reason": why}  # fmt: skip

@@ -17,7 +17,7 @@ from operator import or_
 from ragstone.core.messages import reason
 
 from .claims_and_evidence import LOOKED_THROUGH, EvidenceCounts, Passages
-from .held_words import numbers_of
+from .held_words import in_windows_with, numbers_of, words_of
 from .quantities import MONTHS, QUANTITIES_VERSION, quantities
 from .sentences import OTHER_STOPS
 from .text_terms import alike, as_written, name_runs, stem, stem_or_none, tokens
@@ -36,17 +36,11 @@ LONGEST_SENTENCE = 2_000
 """Characters. What is longer is no sentence, but a page without full stops."""
 
 
-@dataclass(frozen=True, slots=True)
-class ContradictingSentence:
-    """A sentence of the contexts that says something else, and what it says, as a reason."""
-
-    says: str
-    sentence: int
+Contradiction = tuple[str, int]
+"""What a sentence of the contexts says instead, as a reason, and its number."""
 
 
-def contradiction(
-    claim: str, seen: EvidenceCounts, passages: Passages
-) -> ContradictingSentence | None:
+def contradiction(claim: str, seen: EvidenceCounts, passages: Passages) -> Contradiction | None:
     """Find the first of these: another date or amount, a one-sided denial, an opposite, another
     name.
 
@@ -69,9 +63,7 @@ def _is_heading(claim: str, words: Sequence[str]) -> bool:
     )
 
 
-def _other_quantity(
-    claim: str, seen: EvidenceCounts, passages: Passages
-) -> ContradictingSentence | None:
+def _other_quantity(claim: str, seen: EvidenceCounts, passages: Passages) -> Contradiction | None:
     """A new date or amount; the sentence has one of the same kind in the same place instead."""
     new = {*seen.new_numbers, *seen.new_names}
     if not new:
@@ -104,7 +96,7 @@ def _other_quantity(
     return None
 
 
-def _denial(claim: str, seen: EvidenceCounts, passages: Passages) -> ContradictingSentence | None:
+def _denial(claim: str, seen: EvidenceCounts, passages: Passages) -> Contradiction | None:
     """Only one of the two negates, and the other says of the same subject what is negated."""
     plain = _without_asides(claim)
     claim_negates = _NEGATION.search(plain) is not None
@@ -124,7 +116,7 @@ def _denial(claim: str, seen: EvidenceCounts, passages: Passages) -> Contradicti
             if not denial.subject and not set(map(stem, words)) >= stems:
                 continue
             if len(stems & denial.words) >= enough and denial.of(words):
-                return ContradictingSentence("only_one_denies", sentence)
+                return "only_one_denies", sentence
     return None
 
 
@@ -191,7 +183,7 @@ def _stems(text: str) -> list[str]:
     return [word for word in map(stem_or_none, tokens(text)) if word]
 
 
-def _opposite(claim: str, seen: EvidenceCounts, passages: Passages) -> ContradictingSentence | None:
+def _opposite(claim: str, seen: EvidenceCounts, passages: Passages) -> Contradiction | None:
     """A word that no context has; the sentence has its opposite between the same words instead.
 
     What opens a sentence, as in `Before you start`, is a condition and left out.
@@ -218,9 +210,7 @@ def _opposite(claim: str, seen: EvidenceCounts, passages: Passages) -> Contradic
     return None
 
 
-def _other_name(
-    claim: str, seen: EvidenceCounts, passages: Passages
-) -> ContradictingSentence | None:
+def _other_name(claim: str, seen: EvidenceCounts, passages: Passages) -> Contradiction | None:
     """One new name; the sentence has another one between the same words instead."""
     if len(seen.new_names) != 1 or not EXAMPLES.isdisjoint(seen.tokens):
         return None
@@ -268,7 +258,7 @@ def _same_otherwise(claim: str, seen: EvidenceCounts, passages: Passages, apart:
     if len(words) < least:
         return
     enough = math.ceil(ALMOST_ALL * len(others))
-    near = seen.held.in_windows_with(enough)
+    near = in_windows_with(seen.held, enough)
     if not near:
         return
     runs = list(_names(core, others))
@@ -278,9 +268,9 @@ def _same_otherwise(claim: str, seen: EvidenceCounts, passages: Passages, apart:
     needed = sum(bit for word, bit in others.items() if word[0].isdigit())
     needed |= reduce(or_, (others[run[-1]] for run, certain in runs if certain), 0)
     for sentence in numbers_of(near, LOOKED_THROUGH):
-        held = seen.held.of(sentence)
+        held = words_of(sentence, seen.held)
         if sentence and passages.tokens_of[sentence][0] in PRONOUNS:
-            held |= seen.held.of(sentence - 1)
+            held |= words_of(sentence - 1, seen.held)
         if needed & ~held or (held & every).bit_count() < enough:
             continue
         quote = passages.quotes[sentence]
@@ -312,7 +302,7 @@ def _names(claim: str, known: Collection[str]) -> Iterator[tuple[list[str], bool
 
 def _agreed(
     instead: Sequence[tuple[int, Sequence[tuple[str, ...]]]], passages: Passages
-) -> ContradictingSentence | None:
+) -> Contradiction | None:
     if not instead:
         return None
     sentence, said_instead = instead[0]
@@ -321,7 +311,7 @@ def _agreed(
     if first is None:
         return None
     text = " ".join(as_written([word], passages.quotes[sentence]) for word in first)
-    return ContradictingSentence(reason("context_says", word=text), sentence)
+    return reason("context_says", word=text), sentence
 
 
 def _sides(words: Sequence[str], position: int) -> tuple[str | None, str | None]:

@@ -161,11 +161,7 @@ class LocalJudge:
         for (subject, question, texts, example), alike in zip(todo, cosines, strict=True):
             verdicts = relevance(question, texts, alike)
             for context, verdict in zip(example.contexts or (), verdicts, strict=True):
-                sheet.add(subject, rank=context.rank, grade=verdict.grade,
-                          probability=verdict.probability, relevant=verdict.relevant,
-                          sufficient=verdict.sufficient, sentences=verdict.n_sentences,
-                          relevant_sentences=list(verdict.relevant_sentences),
-                          reason=verdict.reason)  # fmt: skip
+                sheet.add(subject, rank=context.rank, **verdict)
 
     def _fill_support(self, sheet: RowBuilder, block: Block, rows: Sequence[int]) -> None:
         if sheet.kind.reads_turns:
@@ -247,9 +243,9 @@ class LocalJudge:
                 continue
             for claim in mine:
                 for number, reference in enumerate(example.reference):
-                    known = claim_agreement(claim.text, reference, example.question)
+                    verdict, why = claim_agreement(claim.text, reference, example.question)
                     sheet.add(subject, **claim.columns(sheet.origin) | {"reference": number},
-                              verdict=known.verdict, reason=known.reason)  # fmt: skip
+                              verdict=verdict, reason=why)  # fmt: skip
 
 
 def _cosines(

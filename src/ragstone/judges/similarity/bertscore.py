@@ -71,9 +71,6 @@ def bertscore(encoder: Encoder, candidates: Sequence[str], references: Sequence[
     once.
 
     Args:
-        encoder: One that gives token vectors.
-        candidates: n texts.
-        references: n texts.
         layer: Of the hidden states; None: the one recommended for the model, else the last.
         idf: Weights of the tokens, from ``count_documents``; None: all 1.
         baseline: For rescaling; None: scores are not rescaled.
@@ -199,8 +196,7 @@ def _scores(precision: Numbers, recall: Numbers, scored: NDArray[np.bool_], cut:
     f1 = np.divide(2 * precision * recall, total, out=np.zeros_like(total), where=total != 0)
     scores = [precision, recall, f1]
     if baseline is not None:
-        expected = (baseline.precision, baseline.recall, baseline.f1)
-        scores = [(score - b) / (1 - b) for score, b in zip(scores, expected, strict=True)]
+        scores = [(score - b) / (1 - b) for score, b in zip(scores, baseline, strict=True)]
     precision, recall, f1 = (np.where(scored, score, 0.0) for score in scores)
     return BertScores(precision, recall, f1, cut)
 
@@ -360,8 +356,7 @@ class BertscoreSettings:
         if self.idf is not None:
             words.append(f"idf of {self.idf.documents} references {self.idf.fingerprint[:12]}")
         if baseline is not None:
-            numbers = map(float, (baseline.precision, baseline.recall, baseline.f1))
-            words.append(f"rescaled by {' '.join(map(repr, numbers))}")
+            words.append(f"rescaled by {' '.join(repr(float(number)) for number in baseline)}")
         return ", ".join(words)
 
 

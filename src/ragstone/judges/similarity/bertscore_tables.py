@@ -64,31 +64,21 @@ def model_name(encoder: Encoder) -> str:
 HEADER = ["LAYER", "P", "R", "F"]
 
 
-@dataclass(frozen=True, slots=True)
-class Baseline:
-    """Mean precision, recall and F1 of unrelated texts, each below 1.
+Baseline = tuple[float, float, float]
+"""Mean precision, recall and F1 of unrelated texts, each below 1.
 
-    A score x is rescaled to ``(x - b) / (1 - b)``: 0 is as good as chance, below 0 is
-    it worse, and 1 stays 1.
-    """
-
-    precision: float
-    recall: float
-    f1: float
-
+A score x is rescaled to ``(x - b) / (1 - b)``: 0 is as good as chance, below 0 is it worse, and 1
+stays 1.
+"""
 
 BUILT_IN: dict[tuple[str, int], Baseline] = {
-    ("microsoft/deberta-xlarge-mnli", 40): Baseline(0.5169066, 0.5170288, 0.5150192)
+    ("microsoft/deberta-xlarge-mnli", 40): (0.5169066, 0.5170288, 0.5150192)
 }
 """By model and layer; measured by the authors of bert-score on English texts."""
 
 
 def built_in_baseline(encoder: Encoder, layer: int) -> Baseline:
-    """The baseline included in Ragstone for this model and layer.
-
-    Raises:
-        InputError: There is none.
-    """
+    """The baseline included in Ragstone for this model and layer."""
     name = model_name(encoder)
     if (name, layer) not in BUILT_IN:
         known = ", ".join(f"layer {number} of {model}" for model, number in BUILT_IN)
@@ -139,7 +129,7 @@ def _line(words: list[str]) -> tuple[int, Baseline | None]:
         return -1, None
     if layer < 0 or not all(isfinite(score) and score < 1 for score in (precision, recall, f1)):
         return -1, None
-    return layer, Baseline(precision, recall, f1)
+    return layer, (precision, recall, f1)
 
 
 def _why(error: Exception) -> str:

@@ -263,9 +263,9 @@ def _fall(
     rule, most = watched.rule, min(fall.looks, MOST_BEFORE)
     looked = scores_through(run, rule.metric, watched.facet, fall.number, most, rule.of)
     scores = [item for item in looked if item.judge == judge]
-    fallen = fall_place(_shares(rule, scores), [score.probability for score in scores])
-    between = scores[max(fallen.first - 1, 0)].at, scores[fallen.last].at
-    n, mean, since = _judged_window(run, watched, scores[fallen.best].number, fall.number)
+    best, first, last = fall_place(_shares(rule, scores), [score.probability for score in scores])
+    between = scores[max(first - 1, 0)].at, scores[last].at
+    n, mean, since = _judged_window(run, watched, scores[best].number, fall.number)
     return Fall(watched, fall.number, at, since, between, n, mean, again)
 
 

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from ragstone.annotation.queue.form import QueueForm
     from ragstone.annotation.queue.work_progress import QueueWork
     from ragstone.stats import Interval
-    from ragstone.stats.judge_quality.confusion import Confusion, ShareEstimate
+    from ragstone.stats.judge_quality.confusion import Confusion
+    from ragstone.stats.judge_quality.rank_measures import JudgeMeasure
 
 
 Said = list[str | Phrase]
@@ -124,7 +125,7 @@ def _yes_or_no(check: "JudgeCheck", yes: "Confusion") -> Iterator[str | Phrase]:
         yield ". "
 
 
-def _between(share: "ShareEstimate") -> str:
+def _between(share: "JudgeMeasure") -> str:
     if share.interval is None:
         return ""
     return f" ({share.interval.low * 100:.0f} to {share.interval.high * 100:.0f} %)"

@@ -103,7 +103,6 @@ def kappa_with_interval(
 
     Args:
         a: One label per item; None and NaN mean not rated, and the item is left out.
-        b: The other annotator's labels of the same items.
         disagreement: ``nominal``: labels are equal or not, as in ``mean_kappa``; ``quadratic``: the
             squared distance of the labels, as in ``weighted_mean_kappa``.
 

@@ -143,12 +143,7 @@ Coefficient = Callable[[RatingMatrix, Weights], Floats]
 
 
 def read_ratings(ratings: Iterable[Iterable[Hashable]]) -> RatingMatrix:
-    """Check and code ratings.
-
-    Args:
-        ratings: Annotators × items. None and NaN mean not rated; an item without a label is left
-            out.
-    """
+    """Check and code ratings."""
     rows = [row.tolist() if isinstance(row, np.ndarray) else list(row) for row in ratings]
     labels = in_order(label for row in rows for label in row if rated(label))
     code_of: dict[Hashable, int] = {label: code for code, label in enumerate(labels)}

@@ -51,9 +51,6 @@ def benjamini_hochberg(ps: Ps) -> tuple[float | None, ...]:
     Valid for independent and for positively dependent tests. The order is that of ``ps``; None
     stays None.
 
-    Args:
-        ps: In [0, 1]; None was not tested and is not part of the family.
-
     Source: Benjamini & Hochberg (1995), "Controlling the false discovery rate".
     """
     order = _smallest_first(ps)
@@ -81,9 +78,6 @@ def standardised_difference(differences: ArrayLike) -> float | None:
     deviation of the scores. The result is None for fewer than two pairs, or if all differences are
     equal.
 
-    Args:
-        differences: Shape (n,). a - b of each pair, finite.
-
     Source: Cohen (1988), "Statistical Power Analysis for the Behavioral Sciences", section 2.3.5;
     the name is Lakens's (2013).
     """
@@ -110,19 +104,14 @@ def relative_change(a: float, b: float) -> float | None:
 def unpaired_difference(
     a: float, of_a: Interval, b: float, of_b: Interval, *, level: float
 ) -> Interval:
-    """Interval for mean a - mean b, of two samples that have nothing to do with each other.
+    """Interval for mean a - mean b, of two samples that have nothing to do with each other, from
+    their own intervals of the same level.
 
         low  = a - b - sqrt( (a - low a)² + (high b - b)² )
         high = a - b + sqrt( (high a - a)² + (b - low b)² )
 
     Each side keeps the shape of the means' own intervals, so that rates near 0 or 1 have one that
     is not symmetric.
-
-    Args:
-        a: A mean.
-        of_a: Its interval.
-        b: The other mean.
-        of_b: Its interval, of the same level.
 
     Source: Newcombe (1998), "Interval estimation for the difference between independent
     proportions", method 10; Zou & Donner (2008), "Construction of confidence limits about effect
@@ -137,14 +126,12 @@ def unpaired_difference(
 def mcnemar_exact(only_a: int, only_b: int) -> float:
     """Two-sided exact binomial p-value for the hypothesis that two rates are equal.
 
+    From the numbers of pairs on which only the first succeeds, and only the second.
+
         min(1, 2 · P(X <= min(only_a, only_b))),   X ~ Binomial(only_a + only_b, 1/2)
 
     Pairs must be independent: for clustered pairs use ``sign_flip_test``, which for independent
     pairs is the same test. The result lies in (0, 1]; at least the smallest positive float.
-
-    Args:
-        only_a: Pairs on which only the first succeeds, 0 or more.
-        only_b: Pairs on which only the second succeeds, 0 or more.
 
     Source: McNemar (1947), "Note on the sampling error of the difference between correlated
     proportions or percentages"; the exact form is the sign test.
@@ -161,6 +148,8 @@ def newcombe_paired(
 ) -> Interval | None:
     """Interval for rate a - rate b, inside [-1, 1] and never a single point.
 
+    From the numbers of rows on which both succeed, only a, only b, and neither; need not be whole.
+
     Combines the distances from each rate to the ends of its Wilson interval by the law of cosines,
     with the correlation of a and b as the cosine:
 
@@ -170,12 +159,6 @@ def newcombe_paired(
     φ is the correlation of the 2 × 2 table; if it is positive, its numerator is reduced by n / 2,
     but not below 0. Rows must be independent: for clustered rows use ``paired_difference``. The
     interval is None for no rows.
-
-    Args:
-        both: Rows on which both succeed, 0 or more; need not be whole.
-        only_a: Rows on which only a succeeds.
-        only_b: Rows on which only b succeeds.
-        neither: Rows on which neither succeeds.
 
     Source: Newcombe (1998), "Improved confidence intervals for the difference between binomial
     proportions based on paired data", method 10.

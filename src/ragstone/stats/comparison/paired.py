@@ -22,16 +22,7 @@ LOOKED_UP_AT_ONCE = 1_000_000
 SIGN_FLIP_ROUNDING = 1e-10
 
 
-@dataclass(frozen=True, slots=True)
-class SignFlip:
-    """``p`` in (0, 1] from ``flips`` sign assignments; from all of them if ``exact``."""
-
-    p: float
-    exact: bool
-    flips: int
-
-
-def sign_flip_test(sums: ArrayLike, *, seed: int, resamples: int = 10_000) -> SignFlip:
+def sign_flip_test(sums: ArrayLike, *, seed: int, resamples: int = 10_000) -> tuple[float, bool]:
     """Two-sided permutation test of the hypothesis that the two systems are interchangeable.
 
     If the two systems are interchangeable within a cluster, both signs of its sum of differences
@@ -41,9 +32,9 @@ def sign_flip_test(sums: ArrayLike, *, seed: int, resamples: int = 10_000) -> Si
         p = #(|sum ± s_c| >= |sum s_c|) / 2^C              few clusters: all assignments
         p = (1 + #(…)) / (1 + resamples)                   otherwise: random assignments
 
-    so it is never 0. Clusters whose sum is 0 do not count. More than 10,000 clusters are merged by
-    chance into 10,000 groups that are flipped whole: these flips form a subgroup of all flips, so
-    the test stays valid.
+    so it is never 0; it comes with whether all assignments were used. Clusters whose sum is 0 do
+    not count. More than 10,000 clusters are merged by chance into 10,000 groups that are flipped
+    whole: these flips form a subgroup of all flips, so the test stays valid.
 
     Args:
         sums: Shape (C,). Sum of a - b over the pairs of each cluster, finite.
@@ -59,14 +50,14 @@ def sign_flip_test(sums: ArrayLike, *, seed: int, resamples: int = 10_000) -> Si
     differences = np.asarray(sums, dtype=np.float64)
     largest = float(np.abs(differences).max(initial=0.0))
     if largest == 0:
-        return SignFlip(1.0, True, 1)
+        return 1.0, True
     differences = differences / largest
     differences = differences[np.abs(differences) > SIGN_FLIP_ROUNDING]
     if 2 ** len(differences) <= resamples:
         totals = _all_totals(differences)
-        return SignFlip(_as_far(totals, differences) / len(totals), True, 2 * len(totals))
+        return _as_far(totals, differences) / len(totals), True
     as_far = _random_totals_as_far(differences, resamples, np.random.default_rng(seed))
-    return SignFlip((as_far + 1) / (resamples + 1), False, resamples)
+    return (as_far + 1) / (resamples + 1), False
 
 
 def _all_totals(differences: Floats) -> Floats:

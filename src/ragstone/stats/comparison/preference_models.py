@@ -69,11 +69,9 @@ def bradley_terry(
 
     Args:
         first: Shape (n,). Number of a system, from 0.
-        second: Shape (n,). Number of the other system.
         outcome: Shape (n,). 1 if the first wins, 0 if the second does, .5 for a tie.
         cluster: Shape (n,). Whole numbers from 0; comparisons with the same number are not
             independent.
-        systems: Number of systems, at least 2.
 
     Source: Bradley & Terry (1952), "Rank analysis of incomplete block designs"; Ford (1957) for
     when strengths are finite; Liang & Zeger (1986) for the sandwich.

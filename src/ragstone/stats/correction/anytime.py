@@ -1,7 +1,6 @@
 """Anytime means: intervals valid at every look while labels come in, and a sampling test."""
 
-from dataclasses import dataclass
-from math import ceil, log
+from math import ceil, log, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,8 +16,8 @@ from ragstone.stats.distributions import (
 )
 from ragstone.stats.weights_and_groups import Codes, Floats, Ints
 
-from .corrected import NO_LABELS, Corrected, read_labelled
-from .labels_only import mean_of_labels
+from .corrected import NO_LABELS, Corrected, MeanCorrection, bounded_size
+from .labels_only import all_labelled, check_scale, variance_of_labels, weighted_mean
 
 
 def mean_sequence(
@@ -45,21 +44,22 @@ def mean_sequence(
     Source: as ``look_quantile``; Wilson's interval on the effective number of rows, clusters and
     weights as in ``effective_rows``.
     """
-    ready = mean_of_labels(labels, low=low, high=high, weights=weights, clusters=clusters)
-    quantile = look_quantile(max(1, ready.n_labels), level)
-    rows = np.arange(ready.n_labels)
-    sample = read_labelled(len(rows), rows, labels, rate=False, weights=weights, clusters=clusters)
-    if ready.value is None or len(sample.cluster_weights) < FIRST_LOOK:
+    sample = all_labelled(labels, weights, clusters, rate=False)
+    check_scale(sample, low, high)
+    quantile = look_quantile(max(1, sample.n), level)
+    if len(sample.cluster_weights) < FIRST_LOOK:
         return None
-    if low is not None and high is not None and ready.size is not None:
-        share = clamp((ready.value - low) / (high - low), 0, 1)
-        least, most = wilson_ends(share, ready.size, quantile)
+    mean, size = weighted_mean(sample), bounded_size(sample, low, high)
+    value = clamp(mean, low, high)
+    if low is not None and high is not None and size is not None:
+        share = clamp((value - low) / (high - low), 0, 1)
+        least, most = wilson_ends(share, size, quantile)
         ends = low + least * (high - low), low + most * (high - low)
     else:
-        half = quantile * ready.standard_error
+        half = quantile * sqrt(variance_of_labels(sample, mean))
         if not half > 0:
             return None
-        ends = clamp(ready.value - half, low, high), clamp(ready.value + half, low, high)
+        ends = clamp(value - half, low, high), clamp(value + half, low, high)
     return Interval(*ends, level, "asymptotic_sequence")
 
 
@@ -73,41 +73,7 @@ EDGE = 1e-9
 """No candidate mean lies nearer to an end: there the first label elsewhere rules it out."""
 
 
-@dataclass(frozen=True, eq=False)
-class AnytimeMean:
-    """The mean of labels so far; ``at`` gives its interval.
-
-    Attributes:
-        value: None without a label.
-        n: Number of labels.
-        capital: Shape (STEPS + 1,): log of the capital by betting against each candidate mean.
-    """
-
-    value: float | None
-    n: int
-    low: float
-    high: float
-    capital: Floats
-
-    def at(self, level: float) -> Corrected:
-        """The candidate means against which the capital is below 1 / (1 - level)."""
-        upper_quantile(level)
-        if self.value is None:
-            return Corrected(None, None, "labels_only", 0, None, reason=NO_LABELS)
-        span = (self.high - self.low) / STEPS
-        # The nearest candidate is not the mean itself, and may be ruled out at a low level.
-        nearest = round((self.value - self.low) / span)
-        left = np.append(np.flatnonzero(self.capital < log(1 / (1 - level))), nearest)
-        interval = Interval(
-            self.low + max(int(left.min()) - 1, 0) * span,
-            self.low + min(int(left.max()) + 1, STEPS) * span,
-            level,
-            "betting_sequence",
-        )
-        return Corrected(self.value, interval, "labels_only", self.n, None)
-
-
-def anytime_mean(labels: ArrayLike, *, low: float, high: float) -> AnytimeMean:
+def anytime_mean(labels: ArrayLike, *, low: float, high: float) -> MeanCorrection:
     """A confidence sequence for the mean, by betting against every candidate mean m.
 
         K(m) = mean over q of the product of (x_i q / m + (1 - x_i) (1 - q) / (1 - m))
@@ -116,10 +82,8 @@ def anytime_mean(labels: ArrayLike, *, low: float, high: float) -> AnytimeMean:
     order in which they came, and the probability that it ever reaches 1 / α is at most α (Ville's
     inequality). As each q stays as it is, K is the same in any order: nobody has to know in which
     the labels came. Against the mean of the labels K is at most 1, so that the interval holds it.
-    Intervals of higher levels contain those of lower levels.
-
-    Args:
-        labels: Shape (n,), independent draws, in any order.
+    Intervals hold the candidates against which it is below 1 / (1 - level), so those of higher
+    levels contain those of lower levels.
 
     Source: Cover & Ordentlich (1996), "Universal portfolios with side information"; as confidence
     sequences Orabona & Jun (2024), "Tight concentrations and confidence sequences from the regret
@@ -128,16 +92,37 @@ def anytime_mean(labels: ArrayLike, *, low: float, high: float) -> AnytimeMean:
     known = np.asarray(labels, dtype=np.float64)
     if not low < high or not bool(((known >= low) & (known <= high)).all()):
         raise InputError(f"Labels must lie between low, {low}, and high, {high}.")
+    mean = float(known.mean()) if len(known) else None
+    span = (high - low) / STEPS
+    capital = log_capital((known - low) / (high - low))
+
+    def at(level: float) -> Corrected:
+        upper_quantile(level)
+        if mean is None:
+            return Corrected(None, None, "labels_only", 0, None, reason=NO_LABELS)
+        # The nearest candidate is not the mean itself, and may be ruled out at a low level.
+        nearest = round((mean - low) / span)
+        left = np.append(np.flatnonzero(capital < log(1 / (1 - level))), nearest)
+        interval = Interval(
+            low + max(int(left.min()) - 1, 0) * span,
+            low + min(int(left.max()) + 1, STEPS) * span,
+            level,
+            "betting_sequence",
+        )
+        return Corrected(mean, interval, "labels_only", len(known), None)
+
+    return MeanCorrection(at)
+
+
+def log_capital(shares: Floats) -> Floats:
+    """Log of the capital K against each candidate, shape (STEPS + 1,), by labels in [0, 1]."""
     means = np.clip(np.linspace(0, 1, STEPS + 1), EDGE, 1 - EDGE)
     up, down = BETS[:, None] / means, (1 - BETS[:, None]) / (1 - means)
     capital = np.zeros(up.shape)
-    values, counts = np.unique((known - low) / (high - low), return_counts=True)
-    for value, count in zip(values, counts, strict=True):
+    for value, count in zip(*np.unique(shares, return_counts=True), strict=True):
         capital += count * np.log(value * up + (1 - value) * down)
-    mean = None if not len(known) else float(known.mean())
     most = capital.max(axis=0)
-    together = most + np.log(np.exp(capital - most).mean(axis=0))
-    return AnytimeMean(mean, len(known), low, high, together)
+    return np.asarray(most + np.log(np.exp(capital - most).mean(axis=0)))
 
 
 FIRST_DRAWS = 200

@@ -1,24 +1,19 @@
 """Post-stratified rate: people's rate within each verdict, weighted by the verdict's frequency."""
 
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ragstone.stats.cluster_means import HALF_CLUSTER
-from ragstone.stats.distributions import Interval, quantile, wilson_ends
+from ragstone.stats.distributions import Interval, wilson_ends
 from ragstone.stats.weights_and_groups import Codes, Floats, Ints, in_order, sums_by
 
 from .corrected import (
-    NO_LABELS,
-    ONE_CLUSTER,
     UNLABELLED_STRATUM,
-    Corrected,
-    LabelledRows,
+    MeanCorrection,
     Stratum,
-    effective_labels_of_rate,
-    label_flags,
+    rate_correction,
     read_labelled,
 )
 
@@ -122,71 +117,6 @@ def _distance(
     return distance, (shares * likely).sum(axis=-1)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PostStratified:
-    """Shares and rates of the verdict strata, shape (K,); ``at`` gives an interval of any level."""
-
-    verdicts: tuple[Hashable, ...]
-    n_judged: Ints
-    n_labels: Ints
-    sizes: Floats
-    rates: Floats
-    share_variance: float
-    df: float | None
-    flags: tuple[str, ...]
-    reason: str | None
-
-    @property
-    def shares(self) -> Floats:
-        return np.asarray(self.n_judged / self.n_judged.sum(), dtype=np.float64)
-
-    @property
-    def value(self) -> float | None:
-        if self.reason == NO_LABELS:
-            return None
-        return float(np.clip(self.shares @ self.rates, 0, 1))
-
-    def at(self, level: float) -> Corrected:
-        """The corrected rate with its interval at ``level``, in (0, 1)."""
-        q = quantile(level, self.df)
-        labels, value = int(self.n_labels.sum()), self.value
-        if self.reason is not None or value is None:
-            return Corrected(value, None, "poststratified", labels, None, reason=self.reason)
-        low, high = stratified_wilson_ends(
-            self.shares, self.rates, self.sizes, q, self.share_variance
-        )
-        interval = Interval(
-            min(float(low), value), max(float(high), value), level, "poststratified_wilson"
-        )
-        return Corrected(
-            value,
-            interval,
-            "poststratified",
-            labels,
-            effective_labels_of_rate(value, interval),
-            self._strata(level, q),
-            self.flags,
-        )
-
-    def _strata(self, level: float, q: float) -> tuple[Stratum, ...]:
-        return tuple(
-            Stratum(
-                verdict,
-                float(self.shares[k]),
-                int(self.n_judged[k]),
-                int(self.n_labels[k]),
-                float(self.sizes[k]),
-                float(self.rates[k]) if self.n_labels[k] else None,
-                Interval(0.0, 1.0, level, "wilson")
-                if not self.n_labels[k]
-                else Interval(
-                    *wilson_ends(float(self.rates[k]), float(self.sizes[k]), q), level, "wilson"
-                ),
-            )
-            for k, verdict in enumerate(self.verdicts)
-        )
-
-
 def poststratify(
     verdicts: Codes,
     labelled: ArrayLike,
@@ -194,7 +124,7 @@ def poststratify(
     *,
     weights: ArrayLike | None = None,
     clusters: Codes | None = None,
-) -> PostStratified:
+) -> MeanCorrection:
     """Estimate people's rate in all judged rows from the labels of some; ``at`` gives the interval.
 
         sum over verdicts k of  P_k · θ_k
@@ -238,28 +168,49 @@ def poststratify(
     squares = sums_by(labelled_strata, sample.weights**2, kinds)
     positives = sums_by(labelled_strata, sample.weights * sample.labels, kinds)
     sizes = np.divide(mass**2, squares, out=np.zeros(kinds), where=mass > 0)
-    labels = np.bincount(labelled_strata, minlength=kinds)
+    n_labels = np.bincount(labelled_strata, minlength=kinds)
     shares, rates = judged / len(strata), stratum_rates(positives, mass)
-    even = sample.clusters is None and np.allclose(sizes, labels)
-    if even:
-        share_variance = float(row_share_variance(shares, rates, len(strata)))
-    else:
+    even = sample.clusters is None and np.allclose(sizes, n_labels)
+    share_variance = float(row_share_variance(shares, rates, len(strata)))
+    if not even:
         at = labelled_strata
         residual = shares[at] * sample.weights * (sample.labels - rates[at]) / mass[at]
         by_cluster = sums_by(sample.own_clusters, residual)
         sizes = sizes / float(design_effect(shares, rates, sizes, by_cluster))
-        share_variance = _share_variance(strata, sample, shares, rates, residual)
-    few = (UNLABELLED_STRATUM,) if (mass == 0).any() else ()
-    return PostStratified(
-        names,
-        judged,
-        labels,
-        sizes,
-        rates,
-        share_variance,
-        None if even else sample.df,
-        few + label_flags(sample.n, sample.n_clusters),
-        NO_LABELS if sample.n == 0 else ONE_CLUSTER if sample.n_clusters == 1 else None,
+        if sample.clusters is not None:
+            share_variance = clustered_share_variance(
+                strata, sample.clusters, sample.rows, shares, rates, residual
+            )
+
+    def ends(q: float) -> tuple[float, float]:
+        low, high = stratified_wilson_ends(shares, rates, sizes, q, share_variance)
+        return float(low), float(high)
+
+    def of_strata(level: float, q: float) -> tuple[Stratum, ...]:
+        columns = (column.tolist() for column in (shares, judged, n_labels, sizes, rates))
+        return tuple(
+            Stratum(
+                verdict,
+                share,
+                n_judged,
+                n,
+                size,
+                rate if n else None,
+                Interval(*(wilson_ends(rate, size, q) if n else (0.0, 1.0)), level, "wilson"),
+            )
+            for verdict, share, n_judged, n, size, rate in zip(names, *columns, strict=True)
+        )
+
+    return rate_correction(
+        sample,
+        float(np.clip(shares @ rates, 0, 1)) if sample.n else None,
+        ends,
+        df=None if even else sample.df,
+        correction="poststratified",
+        method="poststratified_wilson",
+        reason=sample.reason,
+        flags=(UNLABELLED_STRATUM,) if (mass == 0).any() else (),
+        strata=of_strata,
     )
 
 
@@ -284,9 +235,7 @@ def design_effect(shares: Floats, rates: Floats, sizes: Floats, residuals: Float
 
     Args:
         shares: Shape (..., K). Sums run over the strata with labels.
-        rates: Shape (..., K).
         sizes: Shape (..., K). Numbers of rows, or Kish's effective ones; 0 for no label.
-        residuals: Shape (..., C). R_c of every labelled cluster.
     """
     clusters = residuals.shape[-1]
     labelled = sizes > 0
@@ -309,13 +258,12 @@ def row_share_variance(shares: Floats, rates: Floats, n_judged: float) -> Floats
     return np.asarray((shares * (rates - value) ** 2).sum(axis=-1) / n_judged)
 
 
-def _share_variance(
-    strata: Ints, sample: LabelledRows, shares: Floats, rates: Floats, residual: Floats
+def clustered_share_variance(
+    strata: Ints, clusters: Ints, labelled: Ints, shares: Floats, rates: Floats, residual: Floats
 ) -> float:
-    if sample.clusters is None:
-        return float(row_share_variance(shares, rates, len(strata)))
+    """The same for clusters, of judged rows; ``residual`` is one for each labelled row."""
     moved = (rates[strata] - shares @ rates) / len(strata)
-    judged = sums_by(sample.clusters, moved)
-    labelled = sums_by(sample.clusters[sample.rows], residual, len(judged))
+    judged = sums_by(clusters, moved)
+    by_cluster = sums_by(clusters[labelled], residual, len(judged))
     between = float(judged @ judged) * len(judged) / max(1, len(judged) - 1)
-    return max(0.0, between + 2 * float(judged @ labelled))
+    return max(0.0, between + 2 * float(judged @ by_cluster))

@@ -5,14 +5,13 @@ sensitivity and specificity. The method for a rate is chosen from the design alo
 are seen, because otherwise the intervals would be too narrow.
 """
 
-from dataclasses import dataclass
 from math import sqrt
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragstone.stats.distributions import Interval, clamp, quantile
+from ragstone.stats.distributions import clamp
 from ragstone.stats.weights_and_groups import Codes, Floats, kish_size, sums_by
 
 from .corrected import (
@@ -20,21 +19,19 @@ from .corrected import (
     FEW,
     MOST_STRATA,
     NO_LABELS,
-    ONE_CLUSTER,
-    Corrected,
     LabelledRows,
-    MeanWithError,
+    MeanCorrection,
     bounded_size,
-    effective_labels_of_rate,
-    label_flags,
+    mean_correction,
+    rate_correction,
     read_labelled,
 )
 from .labels_only import (
+    all_labelled,
     check_scale,
-    degrees_of_freedom,
-    rate_of_labels,
-    sample_spread,
+    sized_rate,
     variance_of_labels,
+    weighted_mean,
 )
 
 NO_POSITIVES = "no_labelled_positives"
@@ -42,45 +39,8 @@ NO_NEGATIVES = "no_labelled_negatives"
 NO_BETTER_THAN_CHANCE = "judge_no_better_than_chance"
 
 
-@dataclass(frozen=True, slots=True)
-class CountedRate:
-    """A rate with its effective sample size."""
-
-    rate: float
-    rows: float
-
-
-@dataclass(frozen=True, slots=True)
-class RoganGladen:
-    """A corrected rate; ``at`` gives an interval of any level."""
-
-    judged: CountedRate
-    sensitivity: CountedRate
-    specificity: CountedRate
-    df: float | None
-    n_labels: int
-    flags: tuple[str, ...]
-    reason: str | None
-
-    @property
-    def value(self) -> float | None:
-        if self.reason is not None:
-            return None
-        gain = self.sensitivity.rate + self.specificity.rate - 1
-        return clamp((self.judged.rate + self.specificity.rate - 1) / gain, 0, 1)
-
-    def at(self, level: float) -> Corrected:
-        """The corrected rate with its interval at ``level``, in (0, 1)."""
-        q, value = quantile(level, self.df), self.value
-        if value is None:
-            return Corrected(None, None, "rogan_gladen", self.n_labels, None, reason=self.reason)
-        low, high = adjusted_ends(self.judged, self.sensitivity, self.specificity, q)
-        low, high = min(low, value), max(high, value)
-        interval = Interval(low, high, level, "rogan_gladen")
-        effective = effective_labels_of_rate(value, interval)
-        return Corrected(
-            value, interval, "rogan_gladen", self.n_labels, effective, flags=self.flags
-        )
+SizedRate = tuple[float, float]
+"""A rate with its effective sample size."""
 
 
 def error_corrected(
@@ -90,7 +50,7 @@ def error_corrected(
     *,
     weights: ArrayLike | None = None,
     clusters: Codes | None = None,
-) -> RoganGladen:
+) -> MeanCorrection:
     """Estimate people's rate in all judged rows from the judge's error rates; ``at`` gives it.
 
         (share of positive verdicts + specificity - 1) / (sensitivity + specificity - 1)
@@ -104,9 +64,6 @@ def error_corrected(
     (``no_labelled_negatives``), and if sensitivity + specificity <= 1
     (``judge_no_better_than_chance``).
 
-    Args:
-        verdicts: Shape (N,). The judge's verdict on each row, 0 or 1.
-
     Source: Rogan & Gladen (1978), "Estimating prevalence from the results of a screening test";
     Lang & Reiczigel (2014), "Confidence limits for prevalence of disease adjusted for estimated
     sensitivity and specificity".
@@ -117,30 +74,35 @@ def error_corrected(
     )
     sensitivity = _rate_where(judged, sample, 1)
     specificity = _rate_where(1 - judged, sample, 0)
-    return RoganGladen(
-        CountedRate(float(judged.mean()), rate_of_labels(judged, clusters=sample.clusters).size),
-        sensitivity,
-        specificity,
-        sample.df,
-        sample.n,
-        label_flags(sample.n, sample.n_clusters),
-        _reason(sample, sensitivity, specificity),
+    of_all = all_labelled(judged, None, sample.clusters, rate=True)
+    verdicts_rate = float(judged.mean()), sized_rate(of_all)[1]
+    reason = _reason(sample, sensitivity, specificity)
+    return rate_correction(
+        sample,
+        None if reason else _rate(verdicts_rate[0], sensitivity[0], specificity[0]),
+        lambda q: adjusted_ends(verdicts_rate, sensitivity, specificity, q),
+        df=sample.df,
+        correction="rogan_gladen",
+        method="rogan_gladen",
+        reason=reason,
     )
+
+
+def _rate(judged: float, sensitivity: float, specificity: float) -> float:
+    return clamp((judged + specificity - 1) / (sensitivity + specificity - 1), 0, 1)
 
 
 def adjusted_ends(
-    judged: CountedRate, sensitivity: CountedRate, specificity: CountedRate, q: float
+    judged: SizedRate, sensitivity: SizedRate, specificity: SizedRate, q: float
 ) -> tuple[float, float]:
     """Ends of Lang and Reiczigel's interval; 0 and 1 for a judge no better than chance."""
     # A success and a failure are added to each error rate, q² / 2 of each to the verdicts.
-    verdicts = CountedRate(
-        (judged.rate * judged.rows + q * q / 2) / (judged.rows + q * q), judged.rows + q * q
-    )
-    hits, passes = _with_one_of_each(sensitivity), _with_one_of_each(specificity)
-    gain = hits.rate + passes.rate - 1
+    verdicts = _with_more(judged, q * q / 2)
+    hits, passes = _with_more(sensitivity, 1), _with_more(specificity, 1)
+    gain = hits[0] + passes[0] - 1
     if gain <= 0:
         return 0.0, 1.0
-    value = clamp((verdicts.rate + passes.rate - 1) / gain, 0, 1)
+    value = _rate(verdicts[0], hits[0], passes[0])
     missed, passed = value * _rate_variance(hits), (1 - value) * _rate_variance(passes)
     shift = 2 * q * q * (missed - passed)
     variance = _rate_variance(verdicts) + (1 - value) * passed + value * missed
@@ -149,49 +111,36 @@ def adjusted_ends(
     return low, clamp(value + shift + half, low, 1)
 
 
-def _rate_variance(counted: CountedRate) -> float:
-    return counted.rate * (1 - counted.rate) / counted.rows
+def _rate_variance(sized: SizedRate) -> float:
+    rate, rows = sized
+    return rate * (1 - rate) / rows
 
 
-def _with_one_of_each(counted: CountedRate) -> CountedRate:
-    return CountedRate((counted.rate * counted.rows + 1) / (counted.rows + 2), counted.rows + 2)
+def _with_more(sized: SizedRate, each: float) -> SizedRate:
+    rate, rows = sized
+    return (rate * rows + each) / (rows + 2 * each), rows + 2 * each
 
 
-def _rate_where(right: Floats, sample: LabelledRows, label: int) -> CountedRate:
+def _rate_where(right: Floats, sample: LabelledRows, label: int) -> SizedRate:
     chosen = sample.labels == label
     rows = sample.rows[chosen]
     clusters = None if sample.clusters is None else sample.clusters[rows]
-    ready = rate_of_labels(right[rows], weights=sample.weights[chosen], clusters=clusters)
-    return CountedRate(0.0 if ready.value is None else ready.value, ready.size)
+    return sized_rate(all_labelled(right[rows], sample.weights[chosen], clusters, rate=True))
 
 
-def _reason(sample: LabelledRows, sensitivity: CountedRate, specificity: CountedRate) -> str | None:
+def _reason(sample: LabelledRows, sensitivity: SizedRate, specificity: SizedRate) -> str | None:
     if sample.n == 0:
         return NO_LABELS
-    if sensitivity.rows == 0:
+    if sensitivity[1] == 0:
         return NO_POSITIVES
-    if specificity.rows == 0:
+    if specificity[1] == 0:
         return NO_NEGATIVES
-    if sensitivity.rate + specificity.rate <= 1:
+    if sensitivity[0] + specificity[0] <= 1:
         return NO_BETTER_THAN_CHANCE
-    return ONE_CLUSTER if sample.n_clusters == 1 else None
+    return sample.reason
 
 
 HALF_ERROR = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class PredictionPowered(MeanWithError):
-    """A prediction-powered mean with its weight on the judge and its variance.
-
-    ``power`` is λ, from 0 (labels only) to 1 (the judge's mean, corrected by its mean error).
-    ``variance_labelled`` and ``variance_rest`` are the parts of the variance of ``value`` that come
-    from the labelled rows and from the others.
-    """
-
-    power: float
-    variance_labelled: float
-    variance_rest: float
 
 
 def prediction_powered(
@@ -204,7 +153,7 @@ def prediction_powered(
     rate: bool = False,
     weights: ArrayLike | None = None,
     clusters: Codes | None = None,
-) -> PredictionPowered:
+) -> MeanCorrection:
     """Estimate people's mean over all judged rows from labels of some; ``at`` gives the interval.
 
         ȳ + g · (f̄_all - f̄)     ȳ, f̄ over the labelled rows, f̄_all over all judged ones
@@ -225,45 +174,34 @@ def prediction_powered(
     one row or cluster is added to both variances: 1/2 over the square of Kish's effective number of
     them. With many errors it is negligible.
 
-    Args:
-        scores: Shape (N,). The judge's score of each row, finite, in any unit.
-
     Source: Angelopoulos, Duchi & Zrnic (2023), "PPI++: Efficient Prediction-Powered Inference".
     """
     judged = np.asarray(scores, dtype=np.float64)
     sample = read_labelled(
         len(judged), labelled, labels, rate=rate, weights=weights, clusters=clusters
     )
-    reason = NO_LABELS if sample.n == 0 else ONE_CLUSTER if sample.n_clusters == 1 else None
-    value, power, inside, outside = None, 0.0, 0.0, 0.0
+    value, inside, outside = 0.0, 0.0, 0.0
     if sample.n:
-        value, power, inside, outside = _estimate(judged, sample)
+        value, _, inside, outside = powered_estimate(judged, sample)
     check_scale(sample, low, high)
     size = bounded_size(sample, low, high)
     if size is not None and inside + outside > 0:
-        alone = variance_of_labels(sample, float(np.average(sample.labels, weights=sample.weights)))
+        alone = variance_of_labels(sample, weighted_mean(sample))
         unseen = HALF_ERROR / kish_size(sample.cluster_weights) ** 2 if rate else 0.0
         size *= (alone + unseen) / (inside + outside + unseen) if alone else 1.0
-    return PredictionPowered(
-        None if value is None else clamp(value, low, high),
+    return mean_correction(
+        sample,
+        value,
         sqrt(inside + outside),
-        sample_spread(sample),
-        degrees_of_freedom(sample),
         size,
-        low,
-        high,
-        sample.n,
-        "ppi_plus_plus",
-        "ppi_plus_plus",
-        label_flags(sample.n, sample.n_clusters),
-        reason,
-        power,
-        inside,
-        outside,
+        low=low,
+        high=high,
+        correction="ppi_plus_plus",
+        method="ppi_plus_plus",
     )
 
 
-def _estimate(judged: Floats, sample: LabelledRows) -> tuple[float, float, float, float]:
+def powered_estimate(judged: Floats, sample: LabelledRows) -> tuple[float, float, float, float]:
     """Value, λ, and the variance from the labelled units and from the rest.
 
     ``adds`` and ``follows`` are each row's contribution to ȳ and to f̄_all - f̄, centred, so that
@@ -349,9 +287,6 @@ def favoured(
 
     The choice uses no label; otherwise the intervals would be too narrow.
 
-    Args:
-        scores: Shape (N,). The judge's score of each row, in [0, 1].
-
     ``benchmarks/correction.py`` measures both and the choice.
     """
     judged = np.asarray(scores, dtype=np.float64)
@@ -376,8 +311,6 @@ def favoured_of(
     """Choose like ``favoured`` from summary statistics, so that it can be planned before labelling.
 
     Args:
-        mean: Of the judge's scores, in [0, 1].
-        values: Number of distinct scores.
         size: Kish's effective number of labelled rows or clusters.
         clusters: Number of labelled clusters; None for independent rows.
     """

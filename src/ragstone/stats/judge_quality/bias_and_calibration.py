@@ -30,8 +30,8 @@ from ragstone.stats.weights_and_groups import (
     variance_df,
 )
 
-from .confusion import NO_ROWS, ShareEstimate, share_of
-from .rank_measures import RankCorrelation, spearman
+from .confusion import NO_ROWS, share_of
+from .rank_measures import JudgeMeasure
 
 PARTS = 3
 
@@ -49,18 +49,6 @@ class GroupBias:
     interval: Interval | None
 
 
-@dataclass(frozen=True, slots=True)
-class BiasAlong:
-    """Bias by thirds of a covariate such as length, from the lowest to the highest.
-
-    Each group's name is its (lowest, highest) value of the covariate; ``correlation`` is
-    Spearman's, of the covariate with judge minus people.
-    """
-
-    parts: tuple[GroupBias, ...]
-    correlation: RankCorrelation
-
-
 def bias_by_group(
     differences: ArrayLike,
     groups: Codes,
@@ -75,9 +63,6 @@ def bias_by_group(
 
     Bounded differences have the interval of ``heavy_wilson_ends``, because a judge's differences
     are rare but large; others that of ``mean_of_labels``.
-
-    Args:
-        groups: Shape (n,), such as the system or the slice of each row.
 
     Source: Bland & Altman (1986), "Statistical methods for assessing agreement between two methods
     of clinical measurement", for the definition of bias.
@@ -101,12 +86,14 @@ def bias_along(
     weights: ArrayLike | None = None,
     clusters: Codes | None = None,
     level: float = 0.95,
-) -> BiasAlong:
-    """Mean difference of judge and people by thirds of a covariate, and its rank correlation.
+) -> tuple[GroupBias, ...]:
+    """Mean difference of judge and people by thirds of a covariate such as length, lowest first.
+
+    Each group's name is its (lowest, highest) value of the covariate.
 
     Args:
-        covariate: Shape (n,), finite, such as the length of an answer. Equal values are in one
-            group, so there may be fewer than three.
+        covariate: Shape (n,), finite. Equal values are in one group, so there may be fewer than
+            three.
 
     Source: Bland & Altman (1986), on bias that depends on the magnitude; Zheng et al. (2023),
     "Judging LLM-as-a-judge with MT-Bench and Chatbot Arena", on bias by length and position.
@@ -119,8 +106,7 @@ def bias_along(
         inside = thirds == third
         name = (float(number[inside].min()), float(number[inside].max()))
         parts.append(_bias(name, values, inside, mass, codes, low, high, level))
-    correlation = spearman(number, values, weights=mass, clusters=codes, level=level)
-    return BiasAlong(tuple(parts), correlation)
+    return tuple(parts)
 
 
 def _read(
@@ -181,7 +167,7 @@ class CalibrationBin:
     low: float
     high: float
     mean_probability: float
-    positives: ShareEstimate
+    positives: JudgeMeasure
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,10 +210,6 @@ def calibration_error(
     Sampling error can only increase the gaps, and resampling increases them once more. So the
     interval is the basic bootstrap's over rows or clusters with fixed bins, which subtracts that
     bias, clipped at 0. Its coverage is below its level.
-
-    Args:
-        probabilities: Shape (n,), in [0, 1].
-        bins: Maximum number of bins, at least 1.
 
     Source: Naeini, Cooper & Hauskrecht (2015), "Obtaining well calibrated probabilities using
     Bayesian binning"; Nixon et al. (2019), "Measuring calibration in deep learning", for bins of

@@ -22,7 +22,7 @@ from ragstone.stats.weights_and_groups import (
     sums_by,
 )
 
-from .rank_measures import NO_NEGATIVES, NO_POSITIVES, NO_VARIATION, TOO_FEW
+from .rank_measures import NO_NEGATIVES, NO_POSITIVES, NO_VARIATION, TOO_FEW, JudgeMeasure
 
 
 def cell_bootstrap(
@@ -44,7 +44,6 @@ def cell_bootstrap(
 
     Args:
         cells: Shape (n,), the cell of each row, from 0 to ``n_cells`` - 1.
-        n_cells: Number of cells.
         combine: Takes shares of shape (B, n_cells), returns finite numbers of shape (B,).
         weights: Shape (n,), with mean 1; None if all are equal.
 
@@ -73,20 +72,6 @@ NOT_BINARY = "not_binary"
 
 
 @dataclass(frozen=True, slots=True)
-class ShareEstimate:
-    """A share of ``n`` rows.
-
-    ``value`` is None, and ``reason`` says why, for no rows (``no_such_rows``). ``interval`` is also
-    None if all rows are in one cluster.
-    """
-
-    value: float | None
-    interval: Interval | None
-    n: int
-    reason: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Confusion:
     """A confusion matrix and its rates.
 
@@ -100,10 +85,10 @@ class Confusion:
     labels: tuple[Hashable, ...]
     counts: tuple[tuple[int, ...], ...]
     n: int
-    accuracy: ShareEstimate
-    sensitivity: ShareEstimate | None
-    specificity: ShareEstimate | None
-    precision: ShareEstimate | None
+    accuracy: JudgeMeasure
+    sensitivity: JudgeMeasure | None
+    specificity: JudgeMeasure | None
+    precision: JudgeMeasure | None
     reason: str | None
 
 
@@ -119,11 +104,9 @@ def confusion(
     """Confusion matrix of a judge and people, and its rates with intervals.
 
     Rates and intervals are those of ``rate_of_labels``: Wilson's, or ``cluster_wilson`` for
-    clustered rows. Counts are unweighted.
+    clustered rows. Counts are unweighted. No label may be missing.
 
     Args:
-        judge: Shape (n,), one label per row, none missing.
-        people: Shape (n,), for the same rows.
         positive: Which label is positive; True equals 1. Rates require it to be one of at most two
             labels.
     """
@@ -162,15 +145,18 @@ def share_of(
     weights: Floats,
     clusters: Ints | None,
     level: float,
-) -> ShareEstimate:
-    """The weighted share of ``hits`` among the rows ``among``, with an interval."""
+) -> JudgeMeasure:
+    """The weighted share of ``hits`` among the rows ``among``; ``no_such_rows`` if there are none.
+
+    Without an interval if all of them are in one cluster.
+    """
     n = int(among.sum())
     if n == 0:
-        return ShareEstimate(None, None, 0, NO_SUCH_ROWS)
+        return JudgeMeasure(None, None, 0, NO_SUCH_ROWS)
     codes = None if clusters is None else shared_codes(clusters[among])
     rows = hits[among].astype(np.float64)
     share = rate_of_labels(rows, weights=weights[among], clusters=codes).at(level)
-    return ShareEstimate(share.value, share.interval, n)
+    return JudgeMeasure(share.value, share.interval, n)
 
 
 Criterion = Literal["f1", "youden", "accuracy", "kappa"]
@@ -227,9 +213,6 @@ def best_threshold(
     equally good ones the lowest is taken. Clusters are kept whole in the folds and in the
     bootstrap. The bootstrap does not choose thresholds again: the interval is for the criterion of
     these thresholds on other rows.
-
-    Args:
-        folds: At least 2.
 
     Source: Youden (1950), "Index for rating diagnostic tests"; Stone (1974), "Cross-validatory
     choice and assessment of statistical predictions".

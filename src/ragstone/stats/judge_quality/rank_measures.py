@@ -28,6 +28,20 @@ NO_VARIATION = "no_variation"
 TOO_FEW = "too_few"
 
 
+@dataclass(frozen=True, slots=True)
+class JudgeMeasure:
+    """A share, an AUROC or a rank correlation over ``n`` rows, with an interval.
+
+    ``value`` is None, and ``reason`` says why, if it is not defined. ``interval`` is also None if
+    there are too few rows or clusters to estimate the variance, and where it cannot be estimated.
+    """
+
+    value: float | None
+    interval: Interval | None
+    n: int
+    reason: str | None = None
+
+
 def auroc(
     scores: ArrayLike, positive: ArrayLike, *, weights: ArrayLike | None = None
 ) -> float | None:
@@ -54,21 +68,6 @@ def auroc(
     return float(np.clip(positives @ beaten / (positives.sum() * mass[~true].sum()), 0, 1))
 
 
-@dataclass(frozen=True, slots=True)
-class Auroc:
-    """An AUROC, from 0 to 1; .5 for uninformative scores.
-
-    ``value`` is None, and ``reason`` says why, if there is no positive or no negative. ``interval``
-    is also None if the positives, or the negatives, are all in one row or cluster.
-    """
-
-    value: float | None
-    interval: Interval | None
-    positives: int
-    negatives: int
-    reason: str | None = None
-
-
 def auroc_interval(
     scores: ArrayLike,
     positive: ArrayLike,
@@ -76,8 +75,11 @@ def auroc_interval(
     weights: ArrayLike | None = None,
     clusters: Codes | None = None,
     level: float = 0.95,
-) -> Auroc:
+) -> JudgeMeasure:
     """AUROC with Wilson's interval on the effective sample size that its variance implies.
+
+    Not defined without a positive or a negative. Without an interval if the positives, or the
+    negatives, are all in one row or cluster.
 
     The interval is that of ``heavy_wilson_ends``. The variance is DeLong's; with clusters, rows'
     contributions to the AUROC, A, are first summed by cluster. k is the smaller of the numbers of
@@ -93,17 +95,16 @@ def auroc_interval(
     """
     value = auroc(scores, positive, weights=weights)
     labels = np.asarray(positive).astype(bool)
-    positives, negatives = int(labels.sum()), int((~labels).sum())
+    n = len(labels)
     if value is None:
-        reason = NO_NEGATIVES if positives else NO_POSITIVES
-        return Auroc(None, None, positives, negatives, reason)
+        return JudgeMeasure(None, None, n, NO_NEGATIVES if labels.any() else NO_POSITIVES)
     values = np.asarray(scores, dtype=np.float64)
-    codes = cluster_codes(clusters, len(labels))
-    unit_codes = np.arange(len(labels)) if codes is None else codes
-    mass = row_weights(weights, len(labels))
+    codes = cluster_codes(clusters, n)
+    unit_codes = np.arange(n) if codes is None else codes
+    mass = row_weights(weights, n)
     halves = [(len(np.unique(unit_codes[rows])), mass[rows]) for rows in (labels, ~labels)]
     if min(units for units, _ in halves) < 2:
-        return Auroc(value, None, positives, negatives)
+        return JudgeMeasure(value, None, n)
     variance = delong_variance(values, labels, value, codes, mass)
     low, high = heavy_wilson_ends(
         value,
@@ -112,7 +113,7 @@ def auroc_interval(
         df=max(1.0, min(units * (variance_df(half) + 1) / len(half) for units, half in halves) - 1),
         level=level,
     )
-    return Auroc(value, Interval(low, high, level, "delong"), positives, negatives)
+    return JudgeMeasure(value, Interval(low, high, level, "delong"), n)
 
 
 def delong_variance(
@@ -142,21 +143,6 @@ ALIKE = 1e-12
 PAIRS_AT_ONCE = 4_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class RankCorrelation:
-    """A rank correlation, from -1 to 1, over ``n`` rows.
-
-    ``value`` is None, and ``reason`` says why, if it is not defined: ``too_few`` (fewer than 2
-    rows), ``no_variation`` of one of the two. ``interval`` is None for fewer than 4 rows or
-    clusters, and for ranks in perfect order, where the variance cannot be estimated.
-    """
-
-    value: float | None
-    interval: Interval | None
-    n: int
-    reason: str | None = None
-
-
 def spearman(
     a: ArrayLike,
     b: ArrayLike,
@@ -164,8 +150,11 @@ def spearman(
     weights: ArrayLike | None = None,
     clusters: Codes | None = None,
     level: float = 0.95,
-) -> RankCorrelation:
+) -> JudgeMeasure:
     """Spearman's ρ: the correlation of the ranks, tied values sharing their mean rank.
+
+    Not defined for fewer than 2 rows (``too_few``) and without variation of one of the two. Without
+    an interval for fewer than 4 rows or clusters, and for ranks in perfect order.
 
     The interval is tanh(atanh(ρ) ± t · s / (1 - ρ²)); s² is the variance of ρ by the delta method
     on the ranks, by cluster. With weights a row counts as that many rows, in the ranks too.
@@ -180,7 +169,7 @@ def spearman(
     share = mass / len(u)
     value = float(np.clip(share @ (u * v), -1, 1))
     effect = share * (u * v - value * (u**2 + v**2) / 2)
-    return RankCorrelation(value, _fisher(value, effect, mass, codes, level), len(u))
+    return JudgeMeasure(value, _fisher(value, effect, mass, codes, level), len(u))
 
 
 def kendall(
@@ -190,7 +179,7 @@ def kendall(
     weights: ArrayLike | None = None,
     clusters: Codes | None = None,
     level: float = 0.95,
-) -> RankCorrelation:
+) -> JudgeMeasure:
     """Kendall's τ-b: concordant minus discordant pairs, adjusted for ties.
 
         (C - D) / sqrt((pairs not tied in a) · (pairs not tied in b))
@@ -221,7 +210,7 @@ def kendall(
     if n <= MOST_PAIRED:
         effect = _kendall_effect(i, j, mass, score / pairs, apart_a / pairs, apart_b / pairs)
         interval = _fisher(value, effect, mass, codes, level)
-    return RankCorrelation(value, interval, n)
+    return JudgeMeasure(value, interval, n)
 
 
 def _standard(values: Floats, mass: Floats) -> Floats:
@@ -295,9 +284,9 @@ def _read(
     return x, y, row_weights(weights, len(x)), cluster_codes(clusters, len(x))
 
 
-def _undefined(x: Floats, y: Floats) -> RankCorrelation | None:
+def _undefined(x: Floats, y: Floats) -> JudgeMeasure | None:
     if len(x) < 2:
-        return RankCorrelation(None, None, len(x), TOO_FEW)
+        return JudgeMeasure(None, None, len(x), TOO_FEW)
     if x.min() == x.max() or y.min() == y.max():
-        return RankCorrelation(None, None, len(x), NO_VARIATION)
+        return JudgeMeasure(None, None, len(x), NO_VARIATION)
     return None

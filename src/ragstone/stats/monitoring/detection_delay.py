@@ -57,7 +57,6 @@ class Traffic:
         They are 0 and 1, or follow a beta distribution.
 
         Args:
-            mean: In (0, 1).
             deviation: Of the scores, above 0. None, or as much as a mean allows: 0 and 1.
             probabilities: With which answers are drawn, in (0, 1]: one, or several, shape (m,).
             received: Shape (m,): how many of the answers that come have each of these; None: all as
@@ -84,12 +83,7 @@ class Traffic:
 
     @classmethod
     def seen(cls, scores: ArrayLike, probabilities: ArrayLike | None = None) -> Self:
-        """Scores as they came, each with the probability with which it was drawn.
-
-        Args:
-            scores: Shape (n,), in [0, 1], at least one.
-            probabilities: Shape (n,), in (0, 1]. None: 1.
-        """
+        """Scores as they came, each with the probability with which it was drawn."""
         x = np.asarray(scores, dtype=np.float64)
         p = np.ones_like(x) if probabilities is None else np.asarray(probabilities, dtype=float)
         pairs, counts = np.unique(np.column_stack([x, p]), axis=0, return_counts=True)
@@ -101,9 +95,6 @@ class Traffic:
         Each score x is e^(θx) times as frequent, which of all distributions with this mean is the
         hardest to tell from the one before. Where no score lies beyond the mean, all of them move
         towards 0 or 1 in proportion.
-
-        Args:
-            mean: In (0, 1).
 
         Source: Csiszár (1975), "I-divergence geometry of probability distributions".
         """
@@ -169,7 +160,6 @@ def expected_delay(
     of 400 draws is known to within about 5 %, the same seed gives the same.
 
     Args:
-        detector: With its bar and limit.
         healthy: The answers before the fall, on the detector's scale.
         drop: Of the mean, above 0 and below the healthy mean.
         before: Judged answers before the fall, at least 0.
@@ -180,7 +170,7 @@ def expected_delay(
     if not 0 < drop < mean:
         raise InputError(f"A fall of a mean of {mean:.3g} lies between 0 and that, got {drop}.")
     rng = np.random.default_rng(seed)
-    evidence = np.zeros((draws, len(detector.bets.stakes)))
+    evidence = np.zeros((draws, len(detector.bets[0])))
     for rows in _drawn(detector, healthy, before, draws, rng):
         evidence[_look(detector, evidence, rows)] = 0.0
     delays = np.full(draws, most + 1)
@@ -210,7 +200,7 @@ def _drawn(
 
 
 def _look(detector: Detector, evidence: Floats, factors: Floats) -> NDArray[np.bool_]:
-    evidence += detector.bets.shares
+    evidence += detector.bets[1]
     evidence *= factors
     return np.asarray(evidence.sum(axis=1) >= detector.limit)
 

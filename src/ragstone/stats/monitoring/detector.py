@@ -30,28 +30,15 @@ NEAR_ALL = 0.8
 """A bet above this is not told from the largest one, 1."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Bets:
-    """The bets against the bar, in parts of the largest bet that cannot lose more than all.
+def bets_against(bar: float) -> tuple[Floats, Floats]:
+    """The stakes of a detector whose mean is not to fall below ``bar``, and the capital on each.
 
-    Attributes:
-        stakes: Shape (k,), in (0, 1], ascending; the last is 1.
-        shares: Shape (k,), the capital on each, with sum 1.
-    """
-
-    stakes: Floats
-    shares: Floats
-
-
-def bets_against(bar: float) -> Bets:
-    """The bets of a detector whose mean is not to fall below ``bar``.
+    Stakes are parts of the largest bet that cannot lose more than all, in (0, 1], ascending, the
+    last is 1; the capital has sum 1; both of shape (k,).
 
     Scores 0 and 1 with mean b vary by σ = √(b (1 - b)), and against a fall by d · σ the capital
     grows fastest with λ = d / σ. The largest λ that never loses more than all is 1 / (1 - b), so
     the stake is d · √((1 - b) / b). The capital is spread over ``FALLS`` as a log-normal density.
-
-    Args:
-        bar: In (0, 1).
 
     Source: Shin, Ramdas & Rinaldo (2024), "E-detectors: a nonparametric framework for sequential
     change detection", section 4, on mixtures over bets; the grid and its shares are ours, chosen by
@@ -62,7 +49,7 @@ def bets_against(bar: float) -> Bets:
     small = stakes < NEAR_ALL
     largest = max(float(weights[~small].sum()), LEAST_SHARE * float(weights.sum()))
     shares = np.append(weights[small], largest)
-    return Bets(np.append(stakes[small], 1.0), shares / shares.sum())
+    return np.append(stakes[small], 1.0), shares / shares.sum()
 
 
 def promised_limit(alpha: float, looks: int, *, detectors: int = 1) -> float:
@@ -77,8 +64,6 @@ def promised_limit(alpha: float, looks: int, *, detectors: int = 1) -> float:
     expected, so evidence need not be thrown away after ``looks``.
 
     Args:
-        alpha: In (0, 1).
-        looks: Judged answers, at least 1.
         detectors: Rules times slices, at least 1.
     """
     if not 0 < alpha < 1:
@@ -98,7 +83,6 @@ def limit_of_gap(looks: float, *, detectors: int = 1) -> float:
 
     Args:
         looks: Judged answers of one detector, at least 1, where all have as many.
-        detectors: Rules times slices, at least 1.
     """
     return looks * detectors
 
@@ -109,10 +93,6 @@ def on_a_share(scores: ArrayLike, *, low: float, high: float, less_is_better: bo
         (score - low) / (high - low),   or   (high - score) / (high - low) where less is better
 
     A bar is turned in the same way.
-
-    Args:
-        scores: Any shape, each in [low, high].
-        less_is_better: Whether ``low`` is the best.
     """
     values = np.asarray(scores, dtype=np.float64)
     return np.asarray((high - values if less_is_better else values - low) / (high - low))
@@ -216,27 +196,22 @@ class Detector:
             raise InputError(f"A least probability lies in (0, 1], got {self.least}.")
 
     @cached_property
-    def bets(self) -> Bets:
-        """The bets against the bar, which follow from the bar alone."""
+    def bets(self) -> tuple[Floats, Floats]:
+        """``bets_against`` the bar: stakes and shares of the capital."""
         return bets_against(self.bar)
 
     def start(self) -> DetectorState:
         """The state before the first answer."""
-        none = (0.0,) * len(self.bets.stakes)
+        none = (0.0,) * len(self.bets[0])
         return DetectorState(0, none, none, (0,) * len(none))
 
     def factors(self, scores: ArrayLike, probabilities: ArrayLike | None = None) -> Floats:
-        """Return the factor of each answer on each bet, at least 0. Shape (n, k).
-
-        Args:
-            scores: Shape (n,), in [0, 1].
-            probabilities: Shape (n,), in [least, 1]: with which the answer was drawn. None: 1.
-        """
+        """Return the factor of each answer on each bet, at least 0. Shape (n, k)."""
         x = np.atleast_1d(np.asarray(scores, dtype=np.float64))
         p = np.ones_like(x) if probabilities is None else np.asarray(probabilities, dtype=float)
         # Divided before it is multiplied: at the worst answer this is exactly -1, never below.
         worth = (self.bar - x) / (1 - self.bar) * (self.least / p)
-        return np.asarray(1 + worth[:, None] * self.bets.stakes)
+        return np.asarray(1 + worth[:, None] * self.bets[0])
 
     def step(
         self,
@@ -253,10 +228,9 @@ class Detector:
         Args:
             state: Of a detector with the same bar.
             scores: Shape (n,), in [0, 1], in the order in which they came.
-            probabilities: Shape (n,), in [least, 1]: with which the answer was drawn. None: 1.
             numbers: Shape (n,), by which the caller knows the answers again. None: looks, from 1.
         """
-        factors = self.factors(scores, probabilities)
+        factors, (_, shares) = self.factors(scores, probabilities), self.bets
         first = state.looks + 1
         ids = range(first, first + len(factors)) if numbers is None else np.asarray(numbers)
         looks, alarms = state.looks, list[Detected]()
@@ -264,7 +238,7 @@ class Detector:
         since = np.array(state.since, dtype=np.int64)
         for number, factor in zip(ids, factors, strict=True):
             looks += 1
-            evidence += self.bets.shares
+            evidence += shares
             evidence *= factor
             # A run that lost is worth less than one that begins here.
             begins = runs < 1
@@ -273,7 +247,7 @@ class Detector:
             runs *= factor
             total = float(evidence.sum())
             if total >= self.limit:
-                best = int(np.argmax(runs * self.bets.shares))
+                best = int(np.argmax(runs * shares))
                 alarms.append(Detected(int(number), int(since[best]), looks, total))
                 looks = 0
                 evidence[:], runs[:], since[:] = 0.0, 0.0, 0
@@ -286,37 +260,19 @@ WITHIN = -log(1 - sqrt(0.95))
 """How much worse than the best one a place for a fall may fit, in nats, to be possible at 95 %."""
 
 
-@dataclass(frozen=True, slots=True)
-class FallPlace:
-    """The place where the mean of scores fell: before which of them, counted from 0.
-
-    Attributes:
-        best: The score before which a fall fits best.
-        first: The first that is possible at 95 %.
-        last: The last.
-    """
-
-    best: int
-    first: int
-    last: int
-
-
-def fall_place(scores: ArrayLike, probabilities: ArrayLike) -> FallPlace:
-    """Locate the fall of the mean of scores, with the places that are possible at 95 %.
+def fall_place(scores: ArrayLike, probabilities: ArrayLike) -> tuple[int, int, int]:
+    """The score before which a fall of the mean fits best, and the first and the last such place
+    that are possible at 95 %; counted from 0.
 
     A place is possible where the likelihood of one mean before it and a lower one behind it is not
     far below the best. Scores count as shares of zeros and ones, which vary most, so that graded
     scores have too many possible places rather than too few.
 
-    Args:
-        scores: Shape (n,), n >= 1, in [0, 1], in the order in which their answers were given.
-        probabilities: Shape (n,), in (0, 1]: with which the answer was drawn.
-
     Source: Siegmund (1988), "Confidence sets in change-point problems": the likelihood ratio of the
     true place is at most x with a probability of (1 - exp(-x))².
     """
     if len(np.atleast_1d(scores)) == 1:
-        return FallPlace(0, 0, 0)
+        return 0, 0, 0
     x, weights = np.asarray(scores, dtype=float), 1 / np.asarray(probabilities, dtype=float)
     # Unequal weights are worth fewer answers than there are.
     weights *= weights.sum() / (weights**2).sum()
@@ -325,7 +281,7 @@ def fall_place(scores: ArrayLike, probabilities: ArrayLike) -> FallPlace:
     fit = _fit(before, good) + _fit(after, good_after)
     fit[good_after / after >= good / before] = -np.inf
     possible = np.flatnonzero(fit >= fit.max() - WITHIN) + 1
-    return FallPlace(int(fit.argmax()) + 1, int(possible[0]), int(possible[-1]))
+    return int(fit.argmax()) + 1, int(possible[0]), int(possible[-1])
 
 
 def _fit(n: Floats, good: Floats) -> Floats:

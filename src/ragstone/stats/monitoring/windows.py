@@ -28,8 +28,6 @@ def session_effect(scores: ArrayLike, weights: ArrayLike, sessions: Codes) -> fl
     differs from the mean.
 
     Args:
-        scores: Shape (n,), finite.
-        weights: Shape (n,), above 0: the inverse of each answer's sampling probability.
         sessions: Shape (n,). An answer without one is a session of its own.
 
     Source: Kish (1965), "Survey Sampling", section 5.4, for the design effect.
@@ -72,12 +70,7 @@ class WeightedSums:
 
     @classmethod
     def of(cls, scores: ArrayLike, weights: ArrayLike | None = None) -> Self:
-        """Return the sums of one window.
-
-        Args:
-            scores: Shape (n,), finite.
-            weights: Shape (n,), finite and above 0. None: all 1.
-        """
+        """Return the sums of one window."""
         x = np.asarray(scores, dtype=np.float64)
         w = np.ones_like(x) if weights is None else np.asarray(weights, dtype=np.float64)
         ww = w * w
@@ -152,9 +145,6 @@ def window_intervals(
     with df rounded down, and both variance and k divided by what sessions make of them. The low
     ends and the high ends have shape (K,); NaN for windows of fewer than two scores, and where all
     scores are the same and a bound is lacking.
-
-    Args:
-        sums: Of each window, shape (K,).
     """
     upper = upper_quantile(level)
     lows, highs = np.full(len(sums.n), np.nan), np.full(len(sums.n), np.nan)

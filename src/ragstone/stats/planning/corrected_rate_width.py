@@ -62,14 +62,7 @@ class JudgedRate:
 def judged_rate(
     rate: float, sensitivity: float, specificity: float, *, judged: float
 ) -> JudgedRate:
-    """A judge with yes/no verdicts.
-
-    Args:
-        rate: The true rate, in [0, 1].
-        sensitivity: Share of the true rows that the judge calls true, in [0, 1].
-        specificity: Share of the false rows that it calls false, in [0, 1].
-        judged: Number of judged rows, at least 1.
-    """
+    """A judge with yes/no verdicts."""
     if not (min(rate, sensitivity, specificity) >= 0 and max(rate, sensitivity, specificity) <= 1):
         raise InputError(
             f"A share must lie in [0, 1], got rate {rate}, sensitivity {sensitivity} and "
@@ -128,7 +121,6 @@ def expected_half_width(
     """Half-width of the corrected rate's interval if all counts equal their expected values.
 
     Args:
-        judged: The judge's scores and their agreement with people.
         labels: Number of labels, drawn at random from the judged rows, in (0, judged].
     """
     counts = labels / design.effect * judged.shares

@@ -166,13 +166,7 @@ def labels_for_mean(
     pilot: float | None = None,
     kurtosis: float = NORMAL,
 ) -> LabelsNeeded:
-    """The fewest labels for a corrected mean with a wanted half-width, by ``mean_half_width``.
-
-    Args:
-        deviation: Standard deviation of people's scores, above 0.
-        correlation: Of the judge's scores with people's, in [-1, 1].
-        judged: Number of judged rows, at least 2.
-    """
+    """The fewest labels for a corrected mean with a wanted half-width, by ``mean_half_width``."""
     if not (deviation > 0 and half_width > 0 and -1 <= correlation <= 1 and judged >= 2):
         raise InputError(
             "A corrected mean needs a deviation and a half-width above 0, a correlation in [-1, 1] "

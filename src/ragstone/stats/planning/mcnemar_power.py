@@ -68,12 +68,7 @@ def mcnemar_power(difference: float, differing: float, pairs: int, *, level: flo
 def mcnemar_sample_size(
     difference: float, differing: float, *, power: float = 0.8, level: float = 0.95
 ) -> int:
-    """The fewest pairs with which McNemar's exact test has the wanted power.
-
-    Args:
-        difference: True difference of the rates, not 0.
-        differing: Share of the pairs on which exactly one succeeds, at least the difference.
-    """
+    """The fewest pairs with which McNemar's exact test has the wanted power."""
     if difference == 0 or not 0 < power < 1:
         raise InputError(
             f"Needs a difference other than 0 and a power inside (0, 1), got {difference} and "
@@ -101,7 +96,6 @@ def mcnemar_detectable(
     The result lies in (0, 1]; None if even a difference of 1 is not detected with this power.
 
     Args:
-        differing: Share of the pairs on which exactly one succeeds.
         worth: The effective number of pairs for a difference, if ``differing`` is uncertain; None:
             ``pairs``.
     """

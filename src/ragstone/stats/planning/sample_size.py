@@ -30,9 +30,6 @@ def paired_power(difference: float, deviation: float, pairs: int, *, level: floa
     For clustered pairs, ``pairs`` is the number of clusters, and ``deviation`` is the standard
     deviation per cluster (``Pilot.cluster_deviation``). The result lies in (0, 1).
 
-    Args:
-        difference: True mean difference, in the unit of the scores.
-
     Source: Cohen (1988), "Statistical Power Analysis for the Behavioral Sciences", chapter 2; the
     noncentral t distribution by quadrature over chi.
     """
@@ -50,12 +47,7 @@ def paired_power(difference: float, deviation: float, pairs: int, *, level: floa
 def paired_sample_size(
     difference: float, deviation: float, *, power: float = 0.8, level: float = 0.95
 ) -> int:
-    """The fewest pairs with which the two-sided paired t test has the wanted power.
-
-    Args:
-        difference: True mean difference, in the unit of the scores, not 0; its sign does not
-            matter.
-    """
+    """The fewest pairs with which the two-sided paired t test has the wanted power."""
     _check_power(power, level)
     if difference == 0:
         raise InputError("No number of pairs can show a difference of 0.")
@@ -131,7 +123,6 @@ def equivalence_margin(
 
     Args:
         deviation: Standard deviation of the differences, 0 or more, in the unit of the scores.
-        power: Wanted probability of showing equivalence, in (0, 1).
         level: 1 minus the significance level of each one-sided test, in (.5, 1); in a family of k
             tests adjusted by Holm, 1 - .05 / k.
         unseen: The width of the scores' range, for the additional cluster in the variance of
@@ -164,9 +155,7 @@ def needed_n(n: float, p: float, *, level: float = 0.05) -> int | None:
     number of rows is enough.
 
     Args:
-        n: Present number of rows, above 0.
         p: One-sided p-value for the side on which the value lies, see ``one_sided_p``.
-        level: Significance level, in (0, .5).
 
     Source: Fleiss, Levin & Paik (2003), "Statistical Methods for Rates and Proportions", chapter 2,
     its test of one proportion solved for n.
@@ -231,12 +220,7 @@ class SampleSize:
 
 
 def pilot(values: ArrayLike, clusters: ArrayLike) -> Pilot:
-    """The variation of scores in a first sample, between rows and between clusters.
-
-    Args:
-        values: Shape (n,), finite, one score per row, in any unit.
-        clusters: Shape (n,). Equal entries belong to one cluster.
-    """
+    """The variation of scores in a first sample, between rows and between clusters."""
     scores, codes = np.asarray(values, dtype=np.float64), np.asarray(clusters)
     _, codes = np.unique(codes, return_inverse=True)
     counts = np.bincount(codes).astype(np.float64)
@@ -262,9 +246,6 @@ def rate_sample_size(rate: float, half_width: float, *, level: float = 0.95) -> 
     is solved for n, without a search; unlike Wald's formula it is accurate for rare events too. The
     half-width is half the interval's width, because the interval is not symmetric.
 
-    Args:
-        rate: Expected, in [0, 1].
-
     Source: Wilson (1927), solved for n; Piegorsch (2004), "Sample sizes for improved binomial
     confidence intervals".
     """
@@ -280,12 +261,7 @@ def rate_sample_size(rate: float, half_width: float, *, level: float = 0.95) -> 
 
 
 def rate_half_width(rate: float, rows: float, *, level: float = 0.95) -> float:
-    """Half-width of Wilson's interval for a rate of this many independent rows.
-
-    Args:
-        rate: In [0, 1].
-        rows: Above 0; need not be whole.
-    """
+    """Half-width of Wilson's interval for a rate of this many independent rows."""
     if not (0 <= rate <= 1 and rows > 0):
         raise InputError(
             f"A rate must lie in [0, 1] and rows must be above 0, got {rate} and {rows}."

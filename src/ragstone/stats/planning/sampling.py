@@ -36,12 +36,7 @@ class Drawn:
 
 
 def draw_random(rows: int, size: int, rng: np.random.Generator) -> Drawn:
-    """A simple random sample: every row has the inclusion probability size / rows.
-
-    Args:
-        rows: N, at least ``size``.
-        size: n, at least 1.
-    """
+    """A simple random sample: every row has the inclusion probability size / rows."""
     _check_size(rows, size)
     picked = np.sort(rng.choice(rows, size, replace=False))
     return Drawn(picked.astype(np.int64), np.full(rows, size / rows))
@@ -63,7 +58,6 @@ def allocate(
     Args:
         sizes: Shape (H,). N_h, each at least 1.
         size: n, from H to the sum of ``sizes``.
-        how: The rule.
         deviations: Shape (H,). S_h for neyman, at least 0, not all 0.
 
     Source: Cochran (1977), "Sampling Techniques", chapter 5; Neyman (1934).
@@ -109,7 +103,6 @@ def inclusion_probabilities(weights: ArrayLike, size: int) -> Floats:
 
     Args:
         weights: Shape (N,), finite and above 0, so that every row can be drawn.
-        size: n, from 1 to N.
 
     Source: Särndal, Swensson & Wretman (1992), "Model Assisted Survey Sampling", section 3.6.1.
     """
