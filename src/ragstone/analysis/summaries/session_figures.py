@@ -5,7 +5,7 @@ of a single turn has no figure of its own. Each conversation counts once, howeve
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -85,18 +85,22 @@ class ConversationCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class ConversationFigures:
-    """The figures of a run's conversations.
+class Conversations(Displayable):
+    """The figures of a run's conversations, and which conversations they are.
 
     Attributes:
         counts: By system; empty if no example names its session.
         unresolved: The reason why no conversation is known to be resolved or not; empty if any is.
+        sessions: One row a session and system: ``system``, ``session``, ``turns``, the id of its
+            ``last`` turn, ``resolved`` with ``resolved_status``, and for each metric ``worst
+            METRIC``, ``mean METRIC`` and the id of the turn that is worst, ``at METRIC``.
     """
 
     run: Path
     counts: tuple[ConversationCounts, ...]
     figures: tuple[ConversationFigure, ...]
     unresolved: str
+    sessions: pl.DataFrame = field(repr=False, compare=False)
 
     def __bool__(self) -> bool:
         """Return whether there is a conversation."""
@@ -127,23 +131,10 @@ class ConversationFigures:
             "unresolved": self.unresolved,
         }
 
-
-@dataclass(frozen=True, slots=True)
-class Conversations(ConversationFigures, Displayable):
-    """The same, and which conversations they are.
-
-    Attributes:
-        sessions: One row a session and system: ``system``, ``session``, ``turns``, the id of its
-            ``last`` turn, ``resolved`` with ``resolved_status``, and for each metric ``worst
-            METRIC``, ``mean METRIC`` and the id of the turn that is worst, ``at METRIC``.
-    """
-
-    sessions: pl.DataFrame = field(repr=False, compare=False)
-
     @property
-    def without_sessions(self) -> ConversationFigures:
-        """The figures alone."""
-        return ConversationFigures(self.run, self.counts, self.figures, self.unresolved)
+    def without_sessions(self) -> "Conversations":
+        """The figures alone, to be kept in little memory."""
+        return replace(self, sessions=self.sessions.clear())
 
     def worst(self, metric: str) -> pl.DataFrame:
         """The rows of ``sessions`` whose worst turn is known, the worst first."""

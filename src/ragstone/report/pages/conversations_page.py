@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from ragstone.analysis.summaries.session_figures import (
         ConversationCounts,
         ConversationFigure,
-        ConversationFigures,
         Conversations,
     )
 
@@ -68,7 +67,7 @@ def conversations_page(conversations: "Conversations", *, limit: int | None = No
     )  # fmt: skip
 
 
-def sentence(conversations: "ConversationFigures") -> str:
+def sentence(conversations: "Conversations") -> str:
     """Return how many conversations there are, and what share of them was resolved."""
     total = sum(count.n for count in conversations.counts)
     counts = [count for count in conversations.counts if count.n]
@@ -85,7 +84,7 @@ def sentence(conversations: "ConversationFigures") -> str:
     return f"{text} Resolved: {' to '.join(ends)}{' of those of a system' * (len(ends) > 1)}."
 
 
-def conversation_sections(conversations: "ConversationFigures") -> list[ui.Section]:
+def conversation_sections(conversations: "Conversations") -> list[ui.Section]:
     """The table of the systems' conversations, and that of the metrics."""
     blocks: list[ui.Block] = []
     if any(figure.figure == "resolved" for figure in conversations.figures):
