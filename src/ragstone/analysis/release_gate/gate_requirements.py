@@ -96,16 +96,7 @@ class Bound:
         return self.met(interval.low if self.side == "above" else interval.high)
 
 
-@dataclass(frozen=True, slots=True)
-class GateRequirement:
-    """A metric of the run, and its bar; ``text`` is as the user wrote it."""
-
-    text: str
-    metric: str
-    bar: Bound
-
-
-def read_requirement(text: str, scored: Scored) -> GateRequirement:
+def read_requirement(text: str, scored: Scored) -> tuple[str, Bound]:
     """Read ``METRIC OP BAR``: any form of a metric, >=, >, <= or <, and a number or percentage."""
     written = _written(text)
     if written["op"] == "==":
@@ -119,7 +110,7 @@ def read_requirement(text: str, scored: Scored) -> GateRequirement:
     metric, bar = known_metric(scored, written["metric"]), Bound(op, at)
     if fault := _idle(bar, scored.scale(metric)):
         raise InputError(f"{text!r}: {metric} {fault}")
-    return GateRequirement(text.strip(), metric, bar)
+    return metric, bar
 
 
 def metric_in(text: str) -> str:
@@ -271,20 +262,6 @@ class NoWorse:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Gain:
-    """The gain of a system over its baseline in one metric.
-
-    Attributes:
-        quantity: The mean difference of the pairs in the metric's direction.
-        differences: That of each pair: ``example_id`` and ``value``.
-    """
-
-    quantity: Quantity
-    differences: pl.DataFrame
-    equal: bool
-
-
 def read_no_worse(
     text: str, scored: Scored, systems: Sequence[str], only: Sequence[str] = ()
 ) -> NoWorse:
@@ -338,11 +315,12 @@ def read_no_worse(
     return NoWorse(text.strip(), margin, tuple(matches), metrics, (*notes, *unpaired(matches)))
 
 
-def gain(match: Match, metric: str) -> Gain:
+def gain(match: Match, metric: str) -> tuple[Quantity, pl.DataFrame, bool]:
     """The paired difference of a system and its baseline, above 0 where the system is better.
 
-    Questions that both answered are pairs; of several rows of a question the mean counts. A
-    composite that leaves components out is made of those that both have.
+    Its mean, that of each pair as ``example_id`` and ``value``, and whether all are 0. Questions
+    that both answered are pairs; of several rows of a question the mean counts. A composite that
+    leaves components out is made of those that both have.
     """
     side, baseline = match
     scale = side.scored.scale(metric)
@@ -353,7 +331,7 @@ def gain(match: Match, metric: str) -> Gain:
     rows = pl.DataFrame({"example_id": _examples(side).filter(pl.Series(valued)),
                          "value": worth[valued]})  # fmt: skip
     equal = bool(values[0].equals(values[1])[pairs.there].all())
-    return Gain(pairs.quantity(_reasons(match, metric)), rows, equal)
+    return pairs.quantity(_reasons(match, metric)), rows, equal
 
 
 @dataclass(frozen=True, slots=True, eq=False)
