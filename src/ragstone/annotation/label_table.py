@@ -19,7 +19,6 @@ from .adjudication import (
     ADJUDICATOR,
     Adjudication,
     BrokenRule,
-    FinalLabel,
     Tie,
     Vote,
     adjudicated,
@@ -129,8 +128,7 @@ def _settled(
             known_votes.append((unit, vote))
     votes_by_unit: dict[tuple[str, str, str | None], list[tuple[str, float | None]]] = {}
     words = (
-        FinalLabel(at, (vote.kind, vote.column), vote.annotator, vote.discarded)
-        for at, vote in known_votes
+        (at, (vote.kind, vote.column), vote.annotator, vote.discarded) for at, vote in known_votes
     )
     for unit, vote in compress(known_votes, that_count(words)):
         votes_by_unit.setdefault((vote.kind, vote.column, unit), []).append(

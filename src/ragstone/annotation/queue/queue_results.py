@@ -179,14 +179,14 @@ def _item(form: QueueForm, saves: Sequence[SavedItem]) -> DisputedItem:
 
 
 def _label(part: Part, label: str, saves: Sequence[SavedItem]) -> tuple[DividedLabel, bool]:
-    words, values, people = [], [], {}
+    words, values, people = list[FinalLabel](), [], {}
     for saved in saves:
         decides, discarded = saved.role == "adjudicator", bool(saved.answers.discarded)
         value = "" if discarded else saved.answers.labels.get(part, {}).get(label, "")
         if not value and not discarded:
             continue
         who = adjudicator(saved.person) if decides else saved.person
-        words.append(FinalLabel(part, label, who, discarded))
+        words.append((part, label, who, discarded))
         values.append(value)
         if not decides:
             people[saved.person] = value
