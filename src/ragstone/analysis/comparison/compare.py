@@ -36,7 +36,7 @@ from .compared_systems import (
     unpaired,
     values_of,
 )
-from .comparison_result import Adjust, Comparison, Comparisons, Met, Ranked, ranking, verdict_of
+from .comparison_result import Adjust, Comparison, Comparisons, Games, Ranked, ranking, verdict_of
 from .paired_scores import ComparisonSettings, Pairs, compare_pairs, outcomes, same_pairs
 
 SEED = 20_240_601
@@ -139,7 +139,7 @@ def _compared(
         scale = first.scale(metric)
         definition = first.metric(metric)
         family = next(row.family for row in first.run.estimate_list if row.metric == metric)
-        met = []
+        games: Games = {}
         for at, (match, values) in enumerate(values_of(matches, metric, later)):
             a, b = match
             references = (self_references[id(side.scored)].on(definition) for side in match)
@@ -171,12 +171,12 @@ def _compared(
                 )  # fmt: skip
                 numbered.append((at, pair))
                 if group is None:
-                    met.append(Met(a.name, b.name, outcomes(pairs, scale), pairs.cluster))
+                    games[a.name, b.name] = outcomes(pairs, scale), pairs.cluster
                 if equal and group is None:
                     break
-        rivals = {name for pair in met for name in (pair.first, pair.second)}
+        rivals = {name for pair in games for name in pair}
         if everyone and len(rivals) > 2 and scale.better != "0":
-            ranked += ranking(metric, met, level=level)
+            ranked += ranking(metric, games, level=level)
     numbered.sort(key=lambda item: item[0])
     comparisons = _judged([pair for _, pair in numbered], adjust, settings)
     notes += [
