@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -19,11 +20,12 @@ from ragstone.stats.planning.sample_size import needed_n
 
 from .comparability import (
     SameInputs,
-    SelfReference,
     check_same,
     only_one_has,
     other_texts,
     same_inputs_reason,
+    sets_beside_reference,
+    systems_as_references,
     version_note,
 )
 from .compared_systems import (
@@ -129,7 +131,7 @@ def _compared(
     settings = ComparisonSettings(level, margin, seed, resamples)
     side_of = {side.name: side for match in matches for side in match}
     everyone = len(matches) == len(side_of) * (len(side_of) - 1) / 2
-    self_references = {id(run): SelfReference(run.run) for run in runs_of(matches)}
+    themselves = cache(systems_as_references)
     left_out: dict[str, list[str]] = {}
     numbered: list[tuple[int, Comparison]] = []
     ranked: list[Ranked] = []
@@ -137,16 +139,13 @@ def _compared(
     sources = relevance_by(row for row in first.run.estimate_list if row.metric in metrics)
     for metric in metrics:
         scale = first.scale(metric)
-        definition = first.metric(metric)
+        beside = sets_beside_reference(first.metric(metric))
         family = next(row.family for row in first.run.estimate_list if row.metric == metric)
         games: Games = {}
         for at, (match, values) in enumerate(values_of(matches, metric, later)):
             a, b = match
-            references = (self_references[id(side.scored)].on(definition) for side in match)
             itself = [
-                side.name
-                for side, systems in zip(match, references, strict=True)
-                if side.system in systems
+                side.name for side in match if beside and side.system in themselves(side.scored.run)
             ]
             for name in itself:
                 left_out.setdefault(name, []).append(metric)

@@ -19,7 +19,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ragstone.analysis.calibration.checked_run import CheckedRun, checked_against_people
-from ragstone.analysis.comparison.comparability import SelfReference
+from ragstone.analysis.comparison.comparability import systems_as_references
 from ragstone.analysis.scored_run import Scored
 from ragstone.core.errors import UnknownName
 from ragstone.core.messages import Displayable, plain, reason
@@ -392,7 +392,7 @@ def failures(run: Run | str | Path, *, by: Sequence[str] = ()) -> Failures:
     """
     run = Run.of(run)
     scored = Scored(run, by=by)
-    themselves = SelfReference(run).systems
+    themselves = systems_as_references(run)
     failed_at = stages(run).drop("system")
     answers = scored.facets.join(failed_at, on="example_id", how="left", maintain_order="left")
     metrics = [estimate.metric for estimate in run.estimate_list]

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ragstone.analysis.calibration.checked_run import CheckedRun, checked_against_people
-from ragstone.analysis.comparison.comparability import SelfReference
+from ragstone.analysis.comparison.comparability import sets_beside_reference, systems_as_references
 from ragstone.analysis.comparison.compare import compare
 from ragstone.analysis.comparison.comparison_result import Comparison
 from ragstone.analysis.release_gate.gate_requirements import over_means
@@ -101,12 +101,8 @@ def summarise(run: Run) -> Summary:
     """Sum up a finished run."""
     scored = Scored(run)
     whole = [estimate for estimate in run.estimate_list if not estimate.group]
-    self_reference = SelfReference(run)
-    on = {metric: self_reference.on(scored.metric(metric)) for metric in scored.metrics}
-    themselves = {
-        name: tuple(metric for metric in on if name in on[metric])
-        for name in self_reference.systems
-    }
+    beside = [name for name in scored.metrics if sets_beside_reference(scored.metric(name))]
+    themselves = dict.fromkeys(systems_as_references(run), tuple(beside))
     questions, answered = _asked(run, scored.systems)
     comparisons = (
         compare(run).comparisons
