@@ -1,7 +1,7 @@
 """Asked labels: what annotators are asked and shown, who labels what, expected widths."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import sqrt
 from pathlib import Path
 from statistics import NormalDist
@@ -48,14 +48,6 @@ Floats = NDArray[np.float64]
 
 LEVEL = 0.95
 PEOPLE = "people"
-
-
-@dataclass(frozen=True, slots=True)
-class ExpectedWidth:
-    """The width of a mean's 95 % interval, from as many labels drawn in one way."""
-
-    by: str
-    width: float
 
 
 def expected_errors(scored: Scored, metric: str, people: pl.DataFrame | None) -> Floats:
@@ -116,13 +108,6 @@ def expected_width(errors: Floats, probability: ArrayLike, *, level: float = LEV
     kish = rows**2 / float((1 / chance).sum())
     variance = float((errors**2 / chance).sum()) / rows**2
     return 2 * z * sqrt(max(variance, float((errors**2).mean()) / kish))
-
-
-def expected_widths(errors: Floats, designs: Mapping[str, Floats]) -> tuple[ExpectedWidth, ...]:
-    """Return the width of each design, by the chances that it gives the examples."""
-    return tuple(
-        ExpectedWidth(by, expected_width(errors, chances)) for by, chances in designs.items()
-    )
 
 
 def _variance(labels: Floats, mass: Floats) -> float:
