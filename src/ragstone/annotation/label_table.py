@@ -60,11 +60,6 @@ class Completeness:
     asked: int
 
 
-def sort_of_unit(unit: str | None) -> str:
-    """Return ``answer``, ``context``, ``claim`` or ``statement``."""
-    return "answer" if unit is None else unit_kind(unit)
-
-
 Place = Callable[..., tuple[str, int | None]]
 SHOWN = 3
 NO_NUMBERS = pl.Series(dtype=pl.Float64)
@@ -303,16 +298,14 @@ class LabelTable:
         labels_of: dict[str, dict[tuple[str, str | None], set[str]]] = {}
         for annotator, id, unit, kind, column in rows.iter_rows():
             label = named(kind, column).shown
-            sorts.setdefault(label, set()).add(sort_of_unit(unit))
+            sorts.setdefault(label, set()).add(unit_kind(unit))
             labels_of.setdefault(annotator, {}).setdefault((id, unit), set()).add(label)
         for annotator, id, unit in self.blank.filter(~by_adjudicators()).iter_rows():
             labels_of.setdefault(annotator, {}).setdefault((id, unit), set())
         completeness = []
         for annotator, units in labels_of.items():
             for label, of in sorts.items():
-                asked_units = [
-                    each for (_, unit), each in units.items() if sort_of_unit(unit) in of
-                ]
+                asked_units = [each for (_, unit), each in units.items() if unit_kind(unit) in of]
                 if asked_units:
                     n = sum(label in labels for labels in asked_units)
                     completeness.append(Completeness(annotator, label, n, len(asked_units)))

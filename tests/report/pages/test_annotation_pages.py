@@ -35,7 +35,7 @@ def sample(annotators: list[list[str]] | None = None, **known: Any) -> Sample:
         "rows": rows, "strata": (),
         "settings": SampleSettings(**(SETTINGS | known.pop("settings", {}))),
         "examples": 1200, "questions": None, "unit": "examples", "chances": (0.5, 0.5),
-        "widths": (), "notes": (),
+        "widths": {}, "notes": (),
     }  # fmt: skip
     return Sample(**(facts | known))
 
