@@ -97,28 +97,6 @@ class Database(Protocol):
     def close(self) -> None: ...
 
 
-class KeptDatabase(Database, Protocol):
-    """A database that is opened for good, not for one look."""
-
-    def size(self) -> int:
-        """Return the bytes that it takes up."""
-
-    def compact(self) -> None:
-        """Leave no trace of deleted rows: a file's bytes are gone, a server may overwrite them."""
-
-
-def open_database(address: str | Path, layout: DatabaseLayout) -> KeptDatabase:
-    """Open the database in a file, or at ``postgresql://…``; create it where it is missing.
-
-    Raises:
-        InputError: It cannot be opened, or holds something else.
-        MissingDependency: The extra ``postgres`` is not installed.
-    """
-    if str(address).startswith(POSTGRES):
-        return PostgresDatabase(str(address), layout)
-    return SqliteDatabase(Path(address), layout)
-
-
 class SqliteRun:
     """Runs statements on a connection, which is the caller's."""
 
@@ -449,3 +427,16 @@ class _PostgresLine:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+
+KeptDatabase = SqliteDatabase | PostgresDatabase
+"""A database that is opened for good, not for one look. ``size`` returns the bytes that it takes
+up; ``compact`` leaves no trace of deleted rows: a file's bytes are gone, a server may overwrite
+them."""
+
+
+def open_database(address: str | Path, layout: DatabaseLayout) -> KeptDatabase:
+    """Open the database in a file, or at ``postgresql://…``; create it where it is missing."""
+    if str(address).startswith(POSTGRES):
+        return PostgresDatabase(str(address), layout)
+    return SqliteDatabase(Path(address), layout)
