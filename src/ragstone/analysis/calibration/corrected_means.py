@@ -18,7 +18,7 @@ from ragstone.stats.agreement.coefficients import kappa_with_interval
 from ragstone.stats.agreement.ratings import AgreementCoefficient
 from ragstone.stats.correction.anytime import anytime_mean, fair_draw_p
 from ragstone.stats.correction.corrected import Corrected, MeanCorrection, joined_strata
-from ragstone.stats.correction.labels_only import mean_of_labels, rate_of_labels
+from ragstone.stats.correction.labels_only import LabelsOnlyRate, mean_of_labels, rate_of_labels
 from ragstone.stats.correction.poststratified import poststratify
 from ragstone.stats.correction.ppi_and_rogan_gladen import (
     error_corrected,
@@ -250,17 +250,18 @@ class LabelledScores:
 
     def _as_they_come(self) -> MeanCorrection:
         rows = self.judged.filter(pl.col(PEOPLE).is_not_null())
-        weights = rows[WEIGHT].drop_nulls()
         low, high = self.scale.low, self.scale.high
-        if weights.n_unique() > 1:
-            return _Refused(UNEQUAL_CHANCES, rows.height)
-        if self.withheld:
-            return _Refused(NOT_RANDOM, rows.height)
-        if _of_whole_clusters(self.judged):
-            return _Refused(WHOLE_QUESTIONS, rows.height)
-        if low is None or high is None:
-            return _Refused(NO_RANGE, rows.height)
-        return anytime_mean(_labels(rows), low=low, high=high)
+        if rows[WEIGHT].drop_nulls().n_unique() > 1:
+            why = UNEQUAL_CHANCES
+        elif self.withheld:
+            why = NOT_RANDOM
+        elif _of_whole_clusters(self.judged):
+            why = WHOLE_QUESTIONS
+        elif low is None or high is None:
+            why = NO_RANGE
+        else:
+            return anytime_mean(_labels(rows), low=low, high=high)
+        return LabelsOnlyRate(None, 0.0, None, "wilson", rows.height, (), why)
 
     def quantity(self) -> Quantity:
         """The corrected estimate as a quantity; without a value if it is withheld.
@@ -387,17 +388,6 @@ def estimate(labelled: LabelledScores, *, level: float = 0.95) -> CorrectedEstim
         labelled.by_labels().at(level), corrected, labelled.agreement(level), labelled.rate,
         labelled.not_random,
     )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class _Refused:
-    """The result if there is no interval that is valid at every look."""
-
-    reason: str
-    n: int
-
-    def at(self, level: float) -> Corrected:  # noqa: ARG002  (as every correction)
-        return Corrected(None, None, "labels_only", self.n, None, reason=self.reason)
 
 
 def _of_whole_clusters(judged: pl.DataFrame) -> bool:

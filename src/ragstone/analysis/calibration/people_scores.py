@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
 
 import numpy as np
 import polars as pl
@@ -17,6 +16,8 @@ from ragstone.judgements import ASKS, KINDS, VALUE, About, Ask, Grounding, Kind,
 from ragstone.judges.judge import HumanJudge
 from ragstone.judges.rules import FOLLOWS, PARTS, RulesJudge, people_labels
 from ragstone.metrics import Metric, needed_asks, score
+from ragstone.run import Run
+from ragstone.run.folder.folder import Excerpt
 from ragstone.run.judging.judge_blocks import judge_block
 
 UNIT_SCHEMA = {**SAID, "probability": pl.Float64, "judge": pl.String}
@@ -34,11 +35,8 @@ ABOUT: Mapping[About, pl.Expr] = {
 """The unit of a label, from the rows of a kind. Nobody labels pairs one by one."""
 
 
-class JudgedRows(Protocol):
-    """A run, or some of its examples."""
-
-    def ledger(self) -> pl.DataFrame: ...
-    def judgements(self, kind: str, /) -> pl.DataFrame: ...
+JudgedRows = Run | Excerpt
+"""A run, or some of its examples."""
 
 
 def judged_units(run: JudgedRows) -> pl.DataFrame:
