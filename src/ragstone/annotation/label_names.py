@@ -167,11 +167,7 @@ def is_about_contexts(kind: str | None, unit: str) -> bool:
 
 
 def label(name: Name, cell: object, unit: str | None) -> LabelValue | None:
-    """Read the label that a cell holds; None if the cell is empty.
-
-    Raises:
-        NoLabel: The value is not a label of this column.
-    """
+    """Read the label that a cell holds; None if the cell is empty."""
     of = None if unit is None else unit_kind(unit)
     return (_label_of_text if isinstance(cell, str) else _label)(name, cell, of)
 
@@ -343,11 +339,7 @@ class RatingScale:
     guessed: bool = False
 
     def said(self, cell: object) -> LabelValue:
-        """Return the metric value that a rating stands for.
-
-        Raises:
-            NoLabel: The rating is not a number on the scale.
-        """
+        """Return the metric value that a rating stands for."""
         number = number_of(cell)
         least, most = sorted((self.first, self.last))
         if number is None or not least <= number <= most:

@@ -148,7 +148,6 @@ def labels_so_far(
         clusters: Maps an example to its cluster, such as its question; by default each example.
 
     Raises:
-        UnknownName: There is no such label or scale.
         InputError: An ordinal or interval scale for labels that are not numbers; or a label beyond
             its ends.
     """

@@ -368,11 +368,7 @@ def _write_tags(tags: "QueueTags", out: Path, *, json: bool) -> None:
 
 
 def _filtered(path: Path, only: str) -> tuple[list[str], str]:
-    """The examples of a run that a filter finds, and the filter in words.
-
-    Raises:
-        InputError: It finds none, or cannot be read.
-    """
+    """The examples of a run that a filter finds, and the filter in words."""
     from ragstone.core.errors import InputError
     from ragstone.run import Run
     from ragstone.web.entry_points import require_ui

@@ -49,11 +49,7 @@ def queue_names(store: str) -> set[str]:
 
 
 def existing_queue(name: str, store: str) -> "Queue":
-    """A queue to go on with.
-
-    Raises:
-        InputError: There is none of this name, and no file or folder either.
-    """
+    """A queue to go on with, where there is no file or folder of this name."""
     from ragstone.annotation.queue.queue import Queue
     from ragstone.core.errors import InputError
 
@@ -74,11 +70,7 @@ def _file_of(store: str) -> Path:
 
 
 def open_store(store: str, queue: str = "") -> "LabelDatabase":
-    """The store, which has to be there.
-
-    Raises:
-        InputError: It is not, and so the queue is not either.
-    """
+    """The store, which has to be there."""
     from ragstone.annotation.queue.labels_store import open_labels
     from ragstone.core.database import POSTGRES
     from ragstone.core.errors import InputError

@@ -377,11 +377,7 @@ def metrics_requested(
 
 
 def metrics_defined(criteria: Sequence[str], questions: Sequence[str]) -> list[str]:
-    """Text forms of metrics that a sentence defines: a criterion, or a question for yes or no.
-
-    Raises:
-        InputError: A sentence is empty, which would mean another metric.
-    """
+    """Text forms of metrics that a sentence defines: a criterion, or a question for yes or no."""
     from ragstone.core.errors import InputError
     from ragstone.metrics.rubrics import AspectVerdict, RubricScore
 

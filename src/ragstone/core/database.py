@@ -253,12 +253,7 @@ def _clean(text: str) -> str:
 def postgres_in_words(
     name: str, layout: DatabaseLayout, failed: Callable[[], None]
 ) -> Iterator[None]:
-    """Explain PostgreSQL's errors; ``failed`` is called before.
-
-    Raises:
-        StoreAway: PostgreSQL raised an error.
-        MissingDependency: The extra ``postgres`` is not installed.
-    """
+    """Explain PostgreSQL's errors; ``failed`` is called before."""
     try:
         import psycopg
     except ModuleNotFoundError as error:
@@ -278,12 +273,7 @@ def postgres_in_words(
 
 
 def connect(address: str, *, autocommit: bool) -> "Connection[tuple[Any, ...]]":
-    """Connect to PostgreSQL.
-
-    Raises:
-        InputError: The address cannot be read.
-        psycopg.Error: The database cannot be reached.
-    """
+    """Connect to PostgreSQL."""
     import psycopg
     from psycopg.conninfo import conninfo_to_dict
 
@@ -298,12 +288,7 @@ def connect(address: str, *, autocommit: bool) -> "Connection[tuple[Any, ...]]":
 
 
 def version_of(run: Sql, name: str, layout: DatabaseLayout) -> int | None:
-    """Return the version of the tables, the layout's or an earlier one; None without tables.
-
-    Raises:
-        InputError: They are of a version that this program does not know.
-        StoreAway: A later version of Ragstone made them.
-    """
+    """Return the version of the tables, the layout's or an earlier one; None without tables."""
     version = None
     for (version,) in run(f"SELECT version FROM {layout.version_table}"):
         if version > layout.version:

@@ -257,11 +257,7 @@ class Passport:
 
 
 def read_passport(path: str | Path) -> Passport:
-    """Read a passport.
-
-    Raises:
-        InputError: There is no such file, or it is not a passport.
-    """
+    """Read a passport."""
     try:
         return read_json(on_disk(path), Passport)
     except DamagedRun as error:

@@ -95,7 +95,6 @@ def compare(
     Raises:
         InputError: A run is not finished, there is nothing to pair, a metric differs between the
             runs, or an option is out of range.
-        UnknownName: There is no such metric or system.
     """
     _check(margin, adjust, level, other, baseline)
     fields = [by] if isinstance(by, str) else list(by)

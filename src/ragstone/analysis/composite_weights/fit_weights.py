@@ -162,20 +162,14 @@ def fit_weights(
     folds, predict the questions of each fold; folds are of whole questions (the run's clusters).
 
     Args:
-        scored: The run.
-        opinions: People's opinions of its examples.
         metrics: Metrics of the run. None: those of ``start``; if that is ``equal``, all metrics
             that can be in one composite and have a score for nearly every pair.
         start: ``equal``, or a composite: ``ragas_score``, ``composite(weights="…")``.
-        folds: Number of folds, at least 2.
-        seed: Random seed of the folds.
         level: Confidence level of the gain's interval.
 
     Raises:
         InputError: There is no metric to weight, no pair with all scores, a ``start`` that is not
             an arithmetic composite, or too few folds.
-        UnknownName: The run does not have such a metric.
-        DataError: Opinions of examples that the run does not have.
     """
     if folds < 2:
         raise InputError(

@@ -140,10 +140,6 @@ def draw_sample(
         annotators: Names of the annotators; if empty, one annotator without a name.
         overlap: Share of the sample that goes to every annotator, in [0, 1]; the rest is divided
             evenly.
-
-    Raises:
-        InputError: The arguments do not fit together, or do not fit the run.
-        UnknownName: The run does not have such a metric.
     """
     # Corrections are chosen by looking: a draw, and its probabilities, must not follow them.
     scored, others = scored.without_corrections(), [other.without_corrections() for other in others]

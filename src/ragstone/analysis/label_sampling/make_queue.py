@@ -224,7 +224,6 @@ def annotate(
 
     Raises:
         InputError: There is no such source, or nothing to ask or to label.
-        UnknownName: There is no such task or metric.
     """
     path = Path(source)
     _check_guidelines(guidelines)

@@ -223,8 +223,7 @@ def gate(
             interval that is valid at every look.
 
     Raises:
-        UnknownName: There is no such metric or system.
-        InputError: Any other invalid argument; lists every fault.
+        InputError: An argument is invalid; lists every fault.
     """
     opened = Run.of(run)
     correction_notes: tuple[str, ...] = ()

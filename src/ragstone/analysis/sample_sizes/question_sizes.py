@@ -208,11 +208,7 @@ class PairedSize:
 
 
 def rate_size(rate: float, half_width: float, *, level: float = 0.95) -> RateSize:
-    """Rows needed for a rate with the wanted half-width, and with wider and narrower ones.
-
-    Raises:
-        InputError: The rate or the half-width is out of range.
-    """
+    """Rows needed for a rate with the wanted half-width, and with wider and narrower ones."""
     rows = rate_sample_size(rate, half_width, level=level)
     halves = [half_width * factor for factor in (2, 1.5, 1, 0.75, 0.5)]
     counts = sorted({rate_sample_size(rate, half, level=level) for half in halves if half < 0.5})
@@ -231,15 +227,8 @@ def mean_sizes(
     """For each metric and system, the number of questions that gives the wanted half-width.
 
     Args:
-        scored: The pilot run.
-        metrics: Metrics of the run; if empty, all.
+        scored: The pilot run, of which all metrics and systems are taken where none are named.
         half_width: Wanted half-width, in the unit of the metrics.
-        systems: Systems of the run; if empty, each of them.
-        level: Confidence level of the intervals.
-
-    Raises:
-        UnknownName: The run does not have such a metric or system.
-        InputError: The half-width is not above 0.
     """
     names = chosen(scored, metrics)
     systems = [known_system(scored, name) for name in dict.fromkeys(systems)] or scored.systems
@@ -300,10 +289,6 @@ def paired_sizes(
             comes first in the data minus the later one, as ``compare`` does.
         level: 1 minus the significance level of all tests together.
         single: Plan for a single test, as ``compare`` makes for one metric and two systems.
-
-    Raises:
-        UnknownName: The run does not have such a metric or system.
-        InputError: There is only one system, or an argument is out of range.
     """
     systems = scored.systems
     if len(systems) < 2:

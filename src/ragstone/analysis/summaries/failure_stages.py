@@ -378,17 +378,9 @@ class Failures(Displayable):
 def failures(run: Run | str | Path, *, by: Sequence[str] = ()) -> Failures:
     """Find the stage at which each answer of a run that looks bad went wrong first.
 
-    Args:
-        run: A finished run, or its folder.
-        by: Fields to slice by.
-
-    Returns:
-        For each system and slice how many answers look bad and, for each stage of the pipeline, how
-        many failed there first, with intervals in which dependent answers, such as those to one
-        question, are clusters.
-
-    Raises:
-        InputError: There is no such run, or no example has a field.
+    For each system and slice of the fields ``by`` it counts how many answers look bad and, for each
+    stage of the pipeline, how many failed there first, with intervals in which dependent answers,
+    such as those to one question, are clusters.
     """
     run = Run.of(run)
     scored = Scored(run, by=by)

@@ -157,14 +157,9 @@ def conversations(
     length of their history; equal ones in the order of the data.
 
     Args:
-        run: A finished run, or its folder.
-        metrics: One or more of its metrics; none: all.
+        metrics: One or more of the run's metrics; none: all.
         bar: The least score of the last turn with which a conversation is resolved, in the unit of
             the metric; the greatest, where less is better.
-
-    Raises:
-        InputError: There is no such run.
-        UnknownName: The run has no such metric.
     """
     run = Run.of(run)
     scored = Scored(run)
