@@ -262,9 +262,14 @@ class Comparisons(Displayable):
         systems = {"corrected_a": comparison.a, "corrected_b": comparison.b}
         return {name: self.corrected(comparison, system) for name, system in systems.items()}
 
-    def between(self) -> dict[tuple[str, str], Sequence[Comparison]]:
+    def between(self) -> dict[tuple[str, str], list[Comparison]]:
         """The comparisons of each pair of systems."""
-        pairs: dict[tuple[str, str], list[Comparison]] = {}
-        for comparison in self.comparisons:
-            pairs.setdefault((comparison.a, comparison.b), []).append(comparison)
-        return {pair: tuple(ones) for pair, ones in pairs.items()}
+        return by_pair(self.comparisons)
+
+
+def by_pair(comparisons: Sequence[Comparison]) -> dict[tuple[str, str], list[Comparison]]:
+    """The comparisons of each pair of systems."""
+    pairs: dict[tuple[str, str], list[Comparison]] = {}
+    for comparison in comparisons:
+        pairs.setdefault((comparison.a, comparison.b), []).append(comparison)
+    return pairs

@@ -12,7 +12,7 @@ from ragstone.analysis.scored_run import Scored
 from ragstone.core.errors import InputError
 from ragstone.core.messages import Displayable, argument, plain, reason
 from ragstone.metrics import Composite, parse_metric
-from ragstone.stats import Interval, mean_interval
+from ragstone.stats import Interval, ends_of, mean_interval
 from ragstone.stats.comparison.preference_models import (
     Coefficients,
     log_loss,
@@ -240,8 +240,7 @@ def fit_weights(
         start=fits[0],
         fitted=fits[1],
         gain=float(gains.mean()),
-        gain_low=None if interval is None else interval.low,
-        gain_high=None if interval is None else interval.high,
+        **ends_of(interval, "gain_"),
         kept=decision,
         why=why,
         n=len(table.said),

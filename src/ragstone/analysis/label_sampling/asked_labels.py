@@ -87,8 +87,8 @@ def expected_errors(scored: Scored, metric: str, people: pl.DataFrame | None) ->
     return np.asarray(np.sqrt(variances)[strata])
 
 
-def expected_width(errors: Floats, probability: ArrayLike, *, level: float = LEVEL) -> float:
-    """Width of the interval of the mean that ``calibrate`` will give.
+def expected_width(errors: Floats, probability: ArrayLike) -> float:
+    """Width of the 95 % interval of the mean that ``calibrate`` will give.
 
         2 z · sqrt(the larger of  sum of e² / π / N²  and  mean of e² / n*)
 
@@ -102,7 +102,7 @@ def expected_width(errors: Floats, probability: ArrayLike, *, level: float = LEV
     Source: Särndal, Swensson & Wretman (1992), "Model Assisted Survey Sampling", section 6.4, for
     draws that hardly depend on each other.
     """
-    z = NormalDist().inv_cdf(upper_quantile(level))
+    z = NormalDist().inv_cdf(upper_quantile(LEVEL))
     chance = np.asarray(probability, dtype=np.float64)
     rows = len(errors)
     kish = rows**2 / float((1 / chance).sum())

@@ -13,6 +13,7 @@ from ragstone.annotation.label_names import Ends, named
 from ragstone.annotation.label_table import LabelTable
 from ragstone.core.errors import InputError
 from ragstone.core.messages import argument, call, reason
+from ragstone.stats import ends_of
 from ragstone.stats.planning.mcnemar_power import (
     doubt_of_deviation,
     doubt_of_share,
@@ -54,14 +55,6 @@ class LabelsLeft:
     needed: int | None
     why: str | None = None
 
-    @property
-    def left(self) -> int | None:
-        """The number still to be labelled; None if that cannot be told."""
-        return None if self.needed is None else max(0, self.needed - self.so_far)
-
-    def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "left": self.left}
-
 
 def labels_left(
     table: LabelTable,
@@ -69,7 +62,6 @@ def labels_left(
     half_width: float,
     clusters: Mapping[str, Hashable] | None = None,
     ends: Mapping[str, Ends] | None = None,
-    level: float = 0.95,
 ) -> tuple[LabelsLeft, ...]:
     """Count the labels that the mean of each label still needs, without a judge's help.
 
@@ -97,7 +89,7 @@ def labels_left(
         else:
             continue
         shares = (values - least) / (most - least)
-        needed, why = _needed(rows, shares, clusters or {}, half_width, scale == "nominal", level)
+        needed, why = _needed(rows, shares, clusters or {}, half_width, scale == "nominal")
         sizes.append(LabelsLeft(name, half_width * (most - least), rows.height, needed, why))
     return tuple(sizes)
 
@@ -111,13 +103,13 @@ def _shares(words: pl.Series) -> pl.Series:
 
 def _needed(
     rows: pl.DataFrame, shares: pl.Series, clusters: Mapping[str, Hashable], half_width: float,
-    of_words: bool, level: float,
+    of_words: bool,
 ) -> tuple[int | None, str | None]:  # fmt: skip
     of = pl.Series([str(clusters.get(id, f"\0{id}")) for id in rows["example_id"]], dtype=pl.String)
     if of.n_unique() < FEWEST:
         return None, reason("too_few_to_plan", n=of.n_unique(), least=FEWEST)
     first = pilot(shares.to_numpy(), of.to_numpy())
-    size = mean_sample_size(first, half_width, rate=of_words, low=0.0, high=1.0, level=level)
+    size = mean_sample_size(first, half_width, rate=of_words, low=0.0, high=1.0)
     assert size is not None, "shares have two ends"
     chances = rows["inclusion_probability"]
     worth = 1.0 if chances.null_count() else kish_size(1 / chances.to_numpy()) / rows.height
@@ -237,7 +229,6 @@ def mean_sizes(
         is_valued = (pl.col("system") == system) & (pl.col("status") == "value")
         rows, scale = scored.of(metric).filter(is_valued), scored.scale(metric)
         now = mean_of(rows, scale, level=level)
-        ends = now.interval
         first = size = None
         if now.clusters > 1:
             first = pilot(rows["value"].to_numpy(), rows["cluster"].to_numpy())
@@ -248,8 +239,7 @@ def mean_sizes(
             metric=metric,
             system=system,
             value=now.value,
-            low=None if ends is None else ends.low,
-            high=None if ends is None else ends.high,
+            **ends_of(now.interval),
             rows_now=now.n,
             questions_now=now.clusters,
             deviation=None if first is None else first.deviation,

@@ -471,8 +471,7 @@ class _Laid:
         sums = np.bincount(self.clusters[failing], minlength=len(counts))[occupied]
         mean = mean_interval(sums, counts[occupied], rate=True, low=0, high=1, level=LEVEL)
         method = None if mean.interval is None else mean.interval.method
-        ends = ends_of(mean.interval)
-        return Rate(int(failing.sum()), mean.value, ends["low"], ends["high"], method)
+        return Rate(int(failing.sum()), mean.value, **ends_of(mean.interval), method=method)
 
 
 UNTOLD = {"not_in_corpus": "corpus_not_told", "nothing_retrieved": "no_context_in_data"}

@@ -18,6 +18,7 @@ from ragstone.core.messages import Displayable, argument, plain
 from ragstone.data.example import SESSION
 from ragstone.judgements import ASKS, Response
 from ragstone.run import Run
+from ragstone.stats import ends_of
 from ragstone.stats.sessions import (
     FEWEST_TURNS,
     Better,
@@ -304,12 +305,10 @@ class _OfSystem:
     ) -> ConversationFigure:
         interval = estimate.interval
         return ConversationFigure(
-            figure, self.system, metric, bar, better, estimate.value,
-            None if interval is None else interval.low,
-            None if interval is None else interval.high,
-            LEVEL,
-            None if interval is None else interval.method,
-            estimate.n, estimate.n_undefined, estimate.n_missing, estimate.worst, estimate.best,
+            figure, self.system, metric, bar, better, estimate.value, **ends_of(interval),
+            level=LEVEL, method=None if interval is None else interval.method,
+            n=estimate.n, n_undefined=estimate.n_undefined, n_missing=estimate.n_missing,
+            worst=estimate.worst, best=estimate.best,
         )  # fmt: skip
 
 
