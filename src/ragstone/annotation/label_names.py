@@ -361,7 +361,7 @@ def rating_scales(
 ) -> dict[str, RatingScale]:
     """Return the scale of each column that holds ratings of a metric; most columns hold none.
 
-    Either the user named the scale in ``named``, or the column has the name of a metric, most of
+    Either the user named the scale in ``ends_of``, or the column has the name of a metric, most of
     its cells cannot be values of that metric, and they fit one usual scale.
 
     Raises:

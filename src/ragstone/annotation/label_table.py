@@ -263,7 +263,7 @@ class LabelTable:
 
     @cached_property
     def counted(self) -> pl.DataFrame:
-        """The rows of which the combined labels are made, see ``last_word``."""
+        """The rows of which the combined labels are made, see ``rows_that_count``."""
         return rows_that_count(self._spoken)
 
     @property

@@ -40,7 +40,7 @@ JudgedRows = Run | Excerpt
 
 
 def judged_units(run: JudgedRows) -> pl.DataFrame:
-    """One row per unit and column with a verdict by a judge that is not a person; of ``SCHEMA``.
+    """One row per unit and column with a verdict by a judge that is no person; of ``UNIT_SCHEMA``.
 
     For a panel it is the panel's verdict, for a critique the majority vote. A yes or no, a grade or
     a rating also has a ``number``.
@@ -237,9 +237,3 @@ def known_weights(rows: pl.DataFrame) -> NDArray[np.float64] | None:
             "others do. Give it for all of them, as ragstone sample writes it, or for none."
         )
     return rows[WEIGHT].to_numpy().astype(np.float64)
-
-
-def answers_of_people(run: JudgedRows) -> pl.DataFrame:
-    """``example_id`` and ``ask`` of what people, not a judge, answered in a run."""
-    by_people = (pl.col("status") == "ok") & BY_PEOPLE
-    return run.ledger().filter(by_people).select("example_id", "ask")
