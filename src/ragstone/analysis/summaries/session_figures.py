@@ -285,10 +285,7 @@ class _OfSystem:
         return figures
 
     def _own(self, scores: TurnScores) -> TurnScores:
-        return TurnScores(
-            scores.values[self.rows], scores.missing[self.rows], scores.low, scores.high,
-            scores.better,
-        )  # fmt: skip
+        return replace(scores, values=scores.values[self.rows], missing=scores.missing[self.rows])
 
     def _estimate(self, figure: SessionValues, of: TurnScores, *, rate: bool) -> SessionEstimate:
         return self.sessions.estimate(
