@@ -46,13 +46,7 @@ NO_LABELS = "{}"
 
 
 class LabelledRun:
-    """The scores of a run with people's beside them.
-
-    Args:
-        labels: People's labels, see ``labels_for``.
-        cluster: Field whose rows are not independent; by default the run's own.
-        assume_random: Correct even with labels that are clearly not a random sample.
-    """
+    """The scores of a run with people's beside them; see ``calibrate``."""
 
     def __init__(
         self,

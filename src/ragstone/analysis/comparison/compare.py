@@ -82,7 +82,7 @@ def compare(
         other: A second run: its systems are b, those of ``run`` are a. None: compare the systems of
             ``run``.
         baseline: Within one run, the only system to be b; None: every pair.
-        metrics: Metrics to compare; None: all, or with two runs all that both have.
+        metrics: None: all, or with two runs all that both have.
         by: Fields to compare by, value by value, in addition to the whole.
         margin: Differences up to this size are too small to matter, in the metric's unit, above 0.
         adjust: ``holm`` keeps the chance of any false finding, of a difference or of equivalence,

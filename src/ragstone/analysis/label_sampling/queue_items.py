@@ -299,10 +299,8 @@ def label_sheet(
 ) -> LabelSheet:
     """The sample's examples with room for the labels.
 
-    Each annotator's rows stand together, examples in the random order of the sample.
-
-    Args:
-        language: Of the guideline; a kind without one in this language has its English one.
+    Each annotator's rows stand together, examples in the random order of the sample. The guideline
+    is in the language, see ``instructions_of``.
     """
     guideline, remarks = instructions_of(labels_asked, language)
     drawn = sample.rows

@@ -70,12 +70,7 @@ def read_checks(
     cluster: str | None = None,
     faults: Sequence[InputError] = (),
 ) -> tuple[list[Check], list[str]]:
-    """The requirements to decide, and notes on them.
-
-    Args:
-        only: Of ``no_worse_than`` only these metrics; none for all.
-        cluster: Field whose rows are not independent; by default the run's own.
-    """
+    """The requirements to decide, and notes on them; see ``gate``."""
     scored = Scored(run, cluster=cluster)
     hint = f"It has {', '.join(scored.systems)}."
     unknown = [

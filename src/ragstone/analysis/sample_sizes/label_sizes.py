@@ -197,7 +197,6 @@ def known_of_run(
     Gladen). The design effect is that of the judge's scores.
 
     Args:
-        system: A system of the run; None: all rows.
         correlation: Between the judge's scores and people's, for a metric that is not a rate.
     """
     scored = scored.without_corrections()
