@@ -405,10 +405,6 @@ class LabelTable:
         frame, blank = self.frame.with_columns(new_ids), self.blank.with_columns(new_ids)
         return replace(self, frame=frame, blank=blank, systems={})
 
-    def unknown_ids(self, ids: Iterable[str]) -> list[str]:
-        """Return the labelled examples that are not among these, sorted."""
-        return sorted(set(self.frame["example_id"]) - set(ids))
-
     def broken_rules(self) -> list[BrokenRule]:
         """Return labels of one annotator that contradict each other; they are never corrected."""
         return broken_rules(self.used)
