@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from ragstone.core.errors import InputError
+
 from . import options
 from .annotate_queue import (
     RUNS,
@@ -369,7 +371,6 @@ def _write_tags(tags: "QueueTags", out: Path, *, json: bool) -> None:
 
 def _filtered(path: Path, only: str) -> tuple[list[str], str]:
     """The examples of a run that a filter finds, and the filter in words."""
-    from ragstone.core.errors import InputError
     from ragstone.run import Run
     from ragstone.web.entry_points import require_ui
     from ragstone.web.example_rows import example_rows
@@ -393,8 +394,6 @@ def _names(text: str | None) -> list[str]:
 
 
 def _text(file: Path) -> str:
-    from ragstone.core.errors import InputError
-
     try:
         return file.read_text(encoding="utf-8")
     except UnicodeDecodeError:

@@ -5,6 +5,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragstone.core.errors import InputError
+
 from .output import print_json, say, say_address, warn_of_network
 
 if TYPE_CHECKING:
@@ -51,7 +53,6 @@ def queue_names(store: str) -> set[str]:
 def existing_queue(name: str, store: str) -> "Queue":
     """A queue to go on with, where there is no file or folder of this name."""
     from ragstone.annotation.queue.queue import Queue
-    from ragstone.core.errors import InputError
 
     known = queue_names(store)
     if name in known:
@@ -73,7 +74,6 @@ def open_store(store: str, queue: str = "") -> "LabelDatabase":
     """The store, which has to be there."""
     from ragstone.annotation.queue.labels_store import open_labels
     from ragstone.core.database import POSTGRES
-    from ragstone.core.errors import InputError
 
     address = store or str(RUNS)
     file = _file_of(address)

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ragstone.core.errors import InputError, PromiseRefused
+from ragstone.core.messages import argument
+
 from . import options
 from .options import column_names
 from .output import SourceFirst, bar, group, print_page
@@ -80,9 +83,7 @@ def assess_file(
         limit (N): Assess only the first N rows.
         out (FILE.jsonl): Write a row for every assessment.
     """
-    from ragstone.core.errors import InputError
     from ragstone.core.files import result_lines
-    from ragstone.core.messages import argument
     from ragstone.data import read
     from ragstone.guard import Checks, Gate, Guard
     from ragstone.guard.guard import AssessedData, assess_data
@@ -158,7 +159,6 @@ def calibrate_file(
             answer for which such an answer may be blocked.
         out (FILE.json): Write the gate to this file.
     """
-    from ragstone.core.errors import PromiseRefused
     from ragstone.guard.confidence_gate.confidence_gate import calibrate_gate
     from ragstone.report.pages.confidence_gate_page import gate_calibration_page, gate_refusal_page
 
