@@ -17,7 +17,7 @@ from typing import TypeVar
 from ragstone.analysis import compare
 from ragstone.analysis.calibration.judge_identity import NAME as PASSPORT
 from ragstone.analysis.comparison.comparison_result import Comparisons
-from ragstone.analysis.summaries.failure_stages import Failures, failures
+from ragstone.analysis.summaries.failure_stages import FailureGroups, failures
 from ragstone.analysis.summaries.run_summary import Summary, summarise
 from ragstone.annotation.queue.form import QueueForm
 from ragstone.annotation.queue.labels_store import FILE as LABELS
@@ -263,10 +263,12 @@ class RunsFolder:
         key = ("summary", self.stamp(name))
         return self._slow(key, Summary, lambda: summarise(self.run(name)), patience)
 
-    def failures(self, name: str, patience: float = PATIENCE) -> Failures | None:
+    def failures(self, name: str, patience: float = PATIENCE) -> FailureGroups | None:
         """Return how many answers look bad, by stage; None while that is being computed."""
         key = ("failures", self.stamp(name), ())
-        return self._slow(key, Failures, lambda: failures(self.run(name)).without_answers, patience)
+        return self._slow(
+            key, FailureGroups, lambda: failures(self.run(name)).without_answers, patience
+        )
 
     @property
     def has_labels(self) -> bool:

@@ -10,7 +10,7 @@ for the example is unknown and does not fail.
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -311,15 +311,13 @@ class GroupFailures:
 
 
 @dataclass(frozen=True, slots=True)
-class Failures(Displayable):
-    """The numbers of answers of a run that went wrong at each stage, and which answers they are.
+class FailureGroups:
+    """The numbers of answers of a run that went wrong at each stage.
 
     Attributes:
         groups: All answers, each system, each slice, and each system within it.
         themselves: Systems whose answers are the references; they count in none but their own.
         checked: What people's labels show about the judges that tell.
-        answers: One row an answer: ``example_id``, ``question_id``, ``system``, ``stage``,
-            ``doubt`` and, for each stage, whether it failed there, null where that is not known.
     """
 
     run: Path
@@ -329,7 +327,6 @@ class Failures(Displayable):
     cluster: str
     level: float
     checked: CheckedRun
-    answers: pl.DataFrame = field(repr=False, compare=False)
 
     def of(self, **group: str) -> GroupFailures:
         """Return the failures of a group: ``of()``, ``of(system="a")``, ``of(topic="sea")``."""
@@ -339,10 +336,22 @@ class Failures(Displayable):
         names = [_named(known.group) for known in self.groups if known.group]
         raise UnknownName("group of these failures", _named(group), names)
 
+
+@dataclass(frozen=True, slots=True)
+class Failures(FailureGroups, Displayable):
+    """The same, and which answers they are.
+
+    Attributes:
+        answers: One row an answer: ``example_id``, ``question_id``, ``system``, ``stage``,
+            ``doubt`` and, for each stage, whether it failed there, null where that is not known.
+    """
+
+    answers: pl.DataFrame = field(repr=False, compare=False)
+
     @property
-    def without_answers(self) -> "Failures":
-        """The counts alone, to be kept in little memory."""
-        return replace(self, answers=self.answers.clear())
+    def without_answers(self) -> FailureGroups:
+        """The counts alone, which can be stored as plain data."""
+        return FailureGroups(*(getattr(self, each.name) for each in fields(FailureGroups)))
 
     def examples(self, stage: str | None = None, system: str | None = None) -> pl.DataFrame:
         """The answers that look bad, the most doubtful first, or those at one stage.

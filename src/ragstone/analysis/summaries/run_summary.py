@@ -22,7 +22,7 @@ from ragstone.metrics.metric_names import loaded_metric
 from ragstone.run import Estimate, Run
 
 from .failure_stages import TOLD, Faults, faults_of
-from .session_figures import Conversations, conversations, has_sessions
+from .session_figures import ConversationFigures, conversations, has_sessions
 
 Asked = Mapping[str, NDArray[np.uint64]]
 """The questions of each system, hashed, in order."""
@@ -80,7 +80,7 @@ class Summary:
     faults: Faults | None
     missing: int
     possible: int
-    conversations: Conversations | None = None
+    conversations: ConversationFigures | None = None
     checked: CheckedRun = field(default_factory=lambda: CheckedRun({}))
     uneven: tuple[str, ...] = ()
     unanswered: Mapping[str, int] = field(default_factory=dict)

@@ -86,22 +86,18 @@ class ConversationCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class Conversations(Displayable):
-    """The figures of a run's conversations, and which conversations they are.
+class ConversationFigures:
+    """The figures of a run's conversations.
 
     Attributes:
         counts: By system; empty if no example names its session.
         unresolved: The reason why no conversation is known to be resolved or not; empty if any is.
-        sessions: One row a session and system: ``system``, ``session``, ``turns``, the id of its
-            ``last`` turn, ``resolved`` with ``resolved_status``, and for each metric ``worst
-            METRIC``, ``mean METRIC`` and the id of the turn that is worst, ``at METRIC``.
     """
 
     run: Path
     counts: tuple[ConversationCounts, ...]
     figures: tuple[ConversationFigure, ...]
     unresolved: str
-    sessions: pl.DataFrame = field(repr=False, compare=False)
 
     def __bool__(self) -> bool:
         """Return whether there is a conversation."""
@@ -132,10 +128,23 @@ class Conversations(Displayable):
             "unresolved": self.unresolved,
         }
 
+
+@dataclass(frozen=True, slots=True)
+class Conversations(ConversationFigures, Displayable):
+    """The same, and which conversations they are.
+
+    Attributes:
+        sessions: One row a session and system: ``system``, ``session``, ``turns``, the id of its
+            ``last`` turn, ``resolved`` with ``resolved_status``, and for each metric ``worst
+            METRIC``, ``mean METRIC`` and the id of the turn that is worst, ``at METRIC``.
+    """
+
+    sessions: pl.DataFrame = field(repr=False, compare=False)
+
     @property
-    def without_sessions(self) -> "Conversations":
-        """The figures alone, to be kept in little memory."""
-        return replace(self, sessions=self.sessions.clear())
+    def without_sessions(self) -> ConversationFigures:
+        """The figures alone, which can be stored as plain data."""
+        return ConversationFigures(self.run, self.counts, self.figures, self.unresolved)
 
     def worst(self, metric: str) -> pl.DataFrame:
         """The rows of ``sessions`` whose worst turn is known, the worst first."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ragstone.analysis.summaries.session_figures import (
         ConversationCounts,
         ConversationFigure,
+        ConversationFigures,
         Conversations,
     )
 
@@ -67,7 +68,7 @@ def conversations_page(conversations: "Conversations", *, limit: int | None = No
     )  # fmt: skip
 
 
-def sentence(conversations: "Conversations") -> str:
+def sentence(conversations: "ConversationFigures") -> str:
     """Return how many conversations there are, and what share of them was resolved."""
     total = sum(count.n for count in conversations.counts)
     counts = [count for count in conversations.counts if count.n]
@@ -84,7 +85,7 @@ def sentence(conversations: "Conversations") -> str:
     return f"{text} Resolved: {' to '.join(ends)}{' of those of a system' * (len(ends) > 1)}."
 
 
-def conversation_sections(conversations: "Conversations") -> list[ui.Section]:
+def conversation_sections(conversations: "ConversationFigures") -> list[ui.Section]:
     """The table of the systems' conversations, and that of the metrics."""
     blocks: list[ui.Block] = []
     if any(figure.figure == "resolved" for figure in conversations.figures):

@@ -10,7 +10,7 @@ from .analysis_words import judges_checked
 if TYPE_CHECKING:
     from ragstone.analysis.calibration.checked_run import CheckedRun, CorrectedMean
     from ragstone.analysis.comparison.comparison_result import Comparison
-    from ragstone.analysis.summaries.failure_stages import Failures, Faults, GroupFailures
+    from ragstone.analysis.summaries.failure_stages import FailureGroups, Faults, GroupFailures
     from ragstone.analysis.summaries.run_summary import Lead, Summary
 
 
@@ -61,7 +61,7 @@ def look_bad(group: "GroupFailures") -> str:
     return f"{group.bad.n:,} of {counted(group.judged, 'answer')} {look} bad"
 
 
-def judged_by(failures: "Failures") -> str:
+def judged_by(failures: "FailureGroups") -> str:
     """By whom it was judged which answers look bad, and whether labels checked them."""
     judges = judges_checked(failures.checked)
     return f"By {judges}." if judges else ""

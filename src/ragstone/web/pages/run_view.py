@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import TypeVar
 
 from ragstone.analysis.calibration.checked_run import checked_against_people
-from ragstone.analysis.summaries.failure_stages import Failures
+from ragstone.analysis.summaries.failure_stages import FailureGroups
 from ragstone.analysis.summaries.run_summary import (
     Histograms,
     Summary,
@@ -153,7 +153,7 @@ def run_head(run: Run, name: str) -> dict[str, object]:
 
 
 Slow = tuple[
-    Summary | None, tuple[Histograms, WeightShares] | None, Failures | None,
+    Summary | None, tuple[Histograms, WeightShares] | None, FailureGroups | None,
     list[CallTimes] | None,
 ]  # fmt: skip
 """The slow parts of a large run's page, each None while it is made in the background: with the
@@ -250,7 +250,7 @@ def _estimates(
     return {**rest, "estimates": table, "of_system": of_system, "rarer": rarer}
 
 
-def _faults(faults: Failures | None, request: Asked) -> dict[str, object]:
+def _faults(faults: FailureGroups | None, request: Asked) -> dict[str, object]:
     if faults is None:
         return {"faults": None, "fault_systems": None}
     names = systems_of(faults)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragstone.analysis.summaries.session_figures import Conversations
+from ragstone.analysis.summaries.session_figures import ConversationFigures
 from ragstone.monitor.series.metric_over_time import (
     Facet,
     MeanInWindow,
@@ -21,7 +21,7 @@ from .metric_bands import band_drawn
 
 
 def shown_conversations(
-    conversations: Conversations | None, suites: Sequence[str] = ()
+    conversations: ConversationFigures | None, suites: Sequence[str] = ()
 ) -> View | None:
     """Return what the macro ``conversations`` shows of a run; None if the run has none."""
     if not conversations:

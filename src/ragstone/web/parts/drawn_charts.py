@@ -10,7 +10,7 @@ from ragstone.analysis.summaries.failure_stages import (
     NO_FAULT,
     PARTIAL,
     RETRIEVAL,
-    Failures,
+    FailureGroups,
     GroupFailures,
     Rate,
     StageFailures,
@@ -49,7 +49,7 @@ OTHERWISE = {
 }
 
 
-def shown_faults(failures: Failures, system: str, path: Callable[[str], str]) -> View:
+def shown_faults(failures: FailureGroups, system: str, path: Callable[[str], str]) -> View:
     """Return the waterfall of a system, or of all answers together."""
     group = failures.of(**{SYSTEM: system}) if system else failures.of()
     return {
@@ -66,7 +66,7 @@ def shown_faults(failures: Failures, system: str, path: Callable[[str], str]) ->
     }
 
 
-def systems_of(failures: Failures) -> list[str]:
+def systems_of(failures: FailureGroups) -> list[str]:
     """Return the systems that have a waterfall of their own, those that are the references last."""
     ones = [group for group in failures.groups if set(group.group) == {SYSTEM} and group.judged]
     names = [group.group[SYSTEM] for group in ones]
