@@ -11,9 +11,9 @@ lies in the room that it belongs to: metrics in ``ragstone.metrics``, kinds of j
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
-from ragstone.core.messages import register_messages, rendered_by, warn_renamed
+from ragstone.core.messages import reported_by, warn_renamed
 
 if TYPE_CHECKING:
     from ragstone import guard, monitor
@@ -102,8 +102,7 @@ __all__ = [
 ]
 
 
-rendered_by(lambda: cast("Any", import_module("ragstone.report.notebook")))
-register_messages(lambda: getattr(import_module("ragstone.report.reason_words"), "words"))  # noqa: B009
+reported_by(lambda name: import_module(f"ragstone.report.{name}"))
 
 
 def __dir__() -> list[str]:

@@ -62,9 +62,8 @@ def test_errors_are_those_of_people_among_what_the_judge_calls_alike(scored: Sco
 def test_without_labels_the_judge_errs_alike_everywhere(scored: Scored) -> None:
     assert expected_errors(scored, "exact_match", None) == pytest.approx(np.full(100, 0.5))
     found = draw_sample(scored, 20, metric="exact_match")
-    widths = {one.by: one.width for one in found.widths}
-    assert set(widths) == {"random", "near-threshold"}
-    assert widths["random"] == pytest.approx(2 * Z * 0.5 / np.sqrt(20))
+    assert set(found.widths) == {"random", "near-threshold"}
+    assert found.widths["random"] == pytest.approx(2 * Z * 0.5 / np.sqrt(20))
     assert any(note == "errors_not_known" for note in found.notes)
     assert not any("narrower" in note for note in found.notes)
 
@@ -75,16 +74,16 @@ def test_drawn_by_error_the_chance_goes_with_the_error(scored: Scored) -> None:
     chance = dict(found.rows.select("example_id", "inclusion_probability").iter_rows())
     for id, own in chance.items():
         assert own == pytest.approx(20 * errors[int(id)] / errors.sum())
-    drawn = found.widths[0]
-    assert drawn.by == "error"
+    assert next(iter(found.widths)) == "error"
     # By the errors alone 2 z · mean / sqrt(n); as Kish counts unequal weights, more.
     by_weights = np.sqrt((errors**2).mean() * (1 / errors).mean() * errors.mean() / 20)
-    assert 2 * Z * errors.mean() / np.sqrt(20) < drawn.width == pytest.approx(2 * Z * by_weights)
+    width = found.widths["error"]
+    assert 2 * Z * errors.mean() / np.sqrt(20) < width == pytest.approx(2 * Z * by_weights)
 
 
 def test_what_would_be_no_narrower_is_not_offered(scored: Scored) -> None:
     found = draw_sample(scored, 20, metric="exact_match", people=NEVER_WRONG_HIGH)
-    assert [one.by for one in found.widths] == ["random", "near-threshold", "error"]
+    assert list(found.widths) == ["random", "near-threshold", "error"]
     assert not any("narrower" in note for note in found.notes)
     taken = draw_sample(scored, 20, by="error", metric="exact_match", people=NEVER_WRONG_HIGH)
     assert any('by="random" is expected to be' in explain(note) for note in taken.notes)
@@ -96,8 +95,7 @@ def test_near_the_threshold_is_told_to_be_wider_for_a_mean(tmp_path: Path) -> No
              "answer": answers[n % 4]} for n in range(40)]  # fmt: skip
     own = Scored(ragstone.evaluate(rows, metrics=["token_f1"], out=tmp_path / "run"))
     found = draw_sample(own, 10, by="near-threshold", metric="token_f1")
-    widths = {one.by: one.width for one in found.widths}
-    assert widths["near-threshold"] > 1.1 * widths["random"]
+    assert found.widths["near-threshold"] > 1.1 * found.widths["random"]
     assert any('by="random" is expected to be' in explain(note) for note in found.notes)
 
 

@@ -161,12 +161,12 @@ def scored(folder: Path, metric: str, new: Sequence[Score], old: Sequence[Score]
 def test_a_gain_is_how_much_better_the_system_is_question_by_question(tmp_path: Path) -> None:
     """Of hallucination less is better: .5 - .25 and 0 - .5."""
     one = scored(tmp_path, "hallucination", [0.25, 0.5, None, MISSING], [0.5, 0.0, 0.5, 0.5])
-    found = gain(matches_within(one, "old")[0], "hallucination")
-    assert found.quantity.value == pytest.approx((0.25 - 0.5) / 2)
-    assert (found.quantity.n, found.quantity.n_undefined, found.quantity.n_missing) == (2, 1, 1)
-    assert found.differences["value"].to_list() == pytest.approx([0.25, -0.5])
-    assert found.differences["example_id"].to_list() == ["q0-new", "q1-new"]
-    assert found.quantity.reasons == {"why": 2}
+    quantity, differences, _ = gain(matches_within(one, "old")[0], "hallucination")
+    assert quantity.value == pytest.approx((0.25 - 0.5) / 2)
+    assert (quantity.n, quantity.n_undefined, quantity.n_missing) == (2, 1, 1)
+    assert differences["value"].to_list() == pytest.approx([0.25, -0.5])
+    assert differences["example_id"].to_list() == ["q0-new", "q1-new"]
+    assert quantity.reasons == {"why": 2}
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_a_missing_score_is_filled_at_the_end_that_makes_the_gain_lowest_or_high
 ) -> None:
     """The first pair is .75 against .5; of the second the baseline has .5."""
     one = scored(tmp_path, metric, [0.75, MISSING], [0.5, 0.5])
-    quantity = gain(matches_within(one, "old")[0], metric).quantity
+    quantity, _, _ = gain(matches_within(one, "old")[0], metric)
     assert quantity.filled is not None
     ends = [quantity.filled("low"), quantity.filled("high")]
     assert [one.value for one in ends if one is not None] == pytest.approx([low, high])

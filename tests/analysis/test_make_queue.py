@@ -8,7 +8,7 @@ import ragstone
 from ragstone.analysis.label_sampling.asked_labels import labels_asked, with_choices
 from ragstone.analysis.label_sampling.draw_sample import draw_sample
 from ragstone.analysis.label_sampling.make_queue import make_queue
-from ragstone.analysis.label_sampling.queue_items import sample_items
+from ragstone.analysis.label_sampling.queue_items import run_items
 from ragstone.analysis.scored_run import Scored
 from ragstone.annotation.queue.form import AskedLabel, ItemPart, Order, QueueForm, QueueItem
 from ragstone.annotation.queue.labels_store import open_labels
@@ -125,7 +125,8 @@ def test_items_of_a_run_name_no_system_and_hold_what_is_read(tmp_path: Path) -> 
     run = Run.open(tmp_path / "run")
     drawn = draw_sample(Scored(run), 2)
     asked = labels_asked(["support_present", "topically_relevant", "support"], None)
-    found = list(sample_items(drawn, run, asked))
+    chances = dict(drawn.rows.select("example_id", "inclusion_probability").iter_rows())
+    found = run_items(run, asked, chances, chances)
     assert {one.id for one in found} == {"q1-secret-old", "q1-secret-new"}
     one = found[0]
     assert "secret" not in str((one.shown, one.parts))

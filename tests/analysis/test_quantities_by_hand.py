@@ -1,7 +1,7 @@
 """Quantities, verdicts and places that decisions stand on, worked out by hand."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +10,6 @@ import pytest
 from ragstone.analysis.comparison.compared_systems import Values, differences
 from ragstone.analysis.comparison.comparison_result import (
     Better,
-    Met,
     Ranked,
     ranking,
     verdict_of,
@@ -259,16 +258,13 @@ def test_owed_rows_of_a_question_count_beside_those_it_has() -> None:
 # Places ----------------------------------------------------------------------------------------
 
 
-def met(first: str, second: str, *outcome: float) -> Met:
-    return Met(first, second, np.array(outcome), np.arange(len(outcome)))
-
-
-def placed(*games: Met) -> dict[str, Ranked]:
-    return {one.system: one for one in ranking("mrr", games, level=0.95)}
+def placed(games: Mapping[tuple[str, str], Sequence[float]]) -> dict[str, Ranked]:
+    met = {pair: (np.array(outcome), np.arange(len(outcome))) for pair, outcome in games.items()}
+    return {one.system: one for one in ranking("mrr", met, level=0.95)}
 
 
 def test_of_two_systems_the_strength_is_half_the_log_odds_of_winning() -> None:
-    found = placed(met("a", "b", 1, 1, 1, 0))
+    found = placed({("a", "b"): (1, 1, 1, 0)})
     assert list(found) == ["a", "b"]
     assert found["a"].strength == pytest.approx(math.log(3) / 2, abs=1e-6)
     assert found["b"].strength == pytest.approx(-math.log(3) / 2, abs=1e-6)
@@ -279,22 +275,22 @@ def test_of_two_systems_the_strength_is_half_the_log_odds_of_winning() -> None:
     ("outcome", "share"), [((1, 0), 1 / 2), ((1, 1, 0), 2 / 3), ((1, 0.5, 0, 0), 3 / 8)]
 )
 def test_a_tie_is_half_a_win(outcome: Sequence[float], share: float) -> None:
-    found = placed(met("a", "b", *outcome))
+    found = placed({("a", "b"): outcome})
     assert found["a"].win_share == pytest.approx(share)
     assert found["b"].win_share == pytest.approx(1 - share)
     assert found["a"].n == found["b"].n == len(outcome)
 
 
 def test_the_strongest_stands_first_whoever_is_named_first() -> None:
-    games = [met("c", "a", 0, 0, 1), met("c", "b", 0, 1, 1), met("b", "a", 0, 0, 1)]
-    turned = [Met(one.second, one.first, 1 - one.outcome, one.cluster) for one in games]
-    assert list(placed(*games)) == list(placed(*turned)) == ["a", "c", "b"]
-    for name, one in placed(*games).items():
-        assert one.strength == pytest.approx(placed(*turned)[name].strength, abs=1e-6)
+    games = {("c", "a"): (0, 0, 1), ("c", "b"): (0, 1, 1), ("b", "a"): (0, 0, 1)}
+    turned = {(b, a): [1 - one for one in outcome] for (a, b), outcome in games.items()}
+    assert list(placed(games)) == list(placed(turned)) == ["a", "c", "b"]
+    for name, one in placed(games).items():
+        assert one.strength == pytest.approx(placed(turned)[name].strength, abs=1e-6)
 
 
 def test_where_one_never_loses_no_finite_strengths_fit_and_shares_order_them() -> None:
-    found = placed(met("a", "b", 0, 0, 0))
+    found = placed({("a", "b"): (0, 0, 0)})
     assert list(found) == ["b", "a"]
     assert [one.strength for one in found.values()] == [None, None]
     assert all(one.reason for one in found.values())

@@ -68,7 +68,7 @@ def test_a_sample_is_drawn_where_every_score_is_missing(tmp_path: Path) -> None:
     scored = Scored(ragstone.rescore(tmp_path / "run", metrics="faithfulness"))
     found = draw_sample(scored, 4, metric="faithfulness")
     assert found.rows["inclusion_probability"].to_list() == [0.4] * 4
-    assert found.widths == ()
+    assert found.widths == {}
 
 
 def test_a_stratified_sample_draws_from_each_stratum(scored: Scored) -> None:

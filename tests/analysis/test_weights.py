@@ -250,7 +250,7 @@ def test_preferences_are_read_by_question_and_by_id(tmp_path: Path, scored: Scor
         {"id_a": "1-a", "id_b": "1-b", "preference": "A"},
     ])  # fmt: skip
     found = judged_of(read_opinions(file), scored)
-    assert [(one.value, one.annotators) for one in found] == [(1.0, 2), (-2.0, 1)]
+    assert list(found.values()) == [1.0, -2.0]
 
 
 def test_of_opinions_those_of_adjudicators_count_alone(tmp_path: Path, scored: Scored) -> None:
@@ -261,13 +261,13 @@ def test_of_opinions_those_of_adjudicators_count_alone(tmp_path: Path, scored: S
         pair | {"preference": -1, "annotator": "adjudicator:cleo"},
     ])  # fmt: skip
     found = judged_of(read_opinions(file), scored)
-    assert [(one.value, one.annotators) for one in found] == [(-1.0, 1)]
+    assert list(found.values()) == [-1.0]
 
 
 def test_preferences_are_read_from_csv(tmp_path: Path, scored: Scored) -> None:
     file = tmp_path / "p.csv"
     file.write_text("question_id,system_a,system_b,preference,annotator\nq0,a,b,-1,ann\n")
-    assert judged_of(read_opinions(file), scored)[0].value == -1
+    assert list(judged_of(read_opinions(file), scored).values()) == [-1]
 
 
 def test_answers_of_a_system_that_answered_twice_count_by_their_mean(tmp_path: Path) -> None:
@@ -277,7 +277,7 @@ def test_answers_of_a_system_that_answered_twice_count_by_their_mean(tmp_path: P
     file = write(tmp_path / "p.jsonl", [
         {"question_id": "q0", "system_a": "a", "system_b": "b", "preference": 1}
     ])  # fmt: skip
-    assert judged_of(read_opinions(file), run)[0].b == (1, 2)
+    assert list(judged_of(read_opinions(file), run)) == [((0,), (1, 2))]
 
 
 def test_every_fault_of_a_file_is_listed(tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ import pytest
 
 from ragstone.analysis.composite_weights.fit_weights import fit_weights
 from ragstone.analysis.composite_weights.preferences import (
-    JointOpinion,
     Opinion,
     Opinions,
+    Pair,
     Sort,
     concordance,
     weighable,
@@ -102,7 +102,7 @@ def test_the_record_has_the_weights_the_gain_and_who_spoke(scored: Scored) -> No
 def test_a_metric_with_few_scores_is_weighed_where_it_is_named(run: Make) -> None:
     few: list[Score] = [0.5, None, None, 0.25]
     scored = Scored(run(token_f1=[0.5, 0.25, 0.5, 1.0], rouge_l=few))
-    judged = [JointOpinion((), (at,), 1.0, 1) for at in range(4)]
+    judged: list[Pair] = [((), (at,)) for at in range(4)]
     names, excluded, _ = weighable(scored, ["token_f1", "rouge_l"], None, judged)
     assert (names, excluded) == (["token_f1", "rouge_l"], {})
     names, excluded, _ = weighable(scored, [], None, judged)

@@ -53,12 +53,12 @@ def test_a_system_is_named_as_in_data(name: str) -> None:
 @pytest.mark.parametrize("name", ["annotator", "Annotator", "annotator_id", "annotatorId"])
 def test_whoever_labels_is_named_in_a_column_of_two_names(name: str) -> None:
     found = row({name: "ann", "tone": 1})
-    assert (found.annotator, found.who, found.labels) == ("ann", "ann", {"tone": 1})
+    assert (found.annotator, found.labels) == ("ann", {"tone": 1})
 
 
-def test_an_annotator_without_a_name_has_words_for_it() -> None:
-    assert (row({}).annotator, row({}).who) == ("", "an annotator without a name")
-    assert row({"annotator": ""}).who == "an annotator without a name"
+def test_an_annotator_without_a_name_has_an_empty_one() -> None:
+    assert row({}).annotator == ""
+    assert row({"annotator": ""}).annotator == ""
 
 
 @pytest.mark.parametrize(

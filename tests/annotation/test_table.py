@@ -111,11 +111,6 @@ def test_the_chance_of_a_sample_goes_with_what_was_said_together(tmp_path: Path)
 # ---------------------------------------------------------------- by which id
 
 
-def test_ids_that_are_not_among_the_examples_are_told_in_order(table: LabelTable) -> None:
-    assert table.unknown_ids(["q1", "q4", "x"]) == ["q2", "q3", "q5"]
-    assert table.unknown_ids(["q1", "q2", "q3", "q4", "q5"]) == []
-
-
 @pytest.mark.parametrize(
     ("id", "system", "name"),
     [

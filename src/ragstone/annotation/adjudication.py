@@ -9,7 +9,7 @@ corrected.
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 
@@ -23,13 +23,8 @@ from .raw_rows import LabelValue, number_in_words, plain_value
 ADJUDICATOR = "adjudicator:"
 
 
-class FinalLabel(NamedTuple):
-    """A person's last label of a unit in a column; it may discard the unit."""
-
-    unit: Hashable
-    column: Hashable
-    annotator: str
-    discarded: bool
+FinalLabel = tuple[Hashable, Hashable, str, bool]
+"""A person's last label: unit, column, annotator, and whether it discards the unit."""
 
 
 def adjudicator(name: str) -> str:
@@ -50,17 +45,13 @@ def by_adjudicators() -> pl.Expr:
 def that_count(words: Iterable[FinalLabel]) -> list[bool]:
     """Return for each label True if it counts when a unit's labels are combined."""
     labels = list(words)
-    deciding = [label for label in labels if is_adjudicator(label.annotator)]
-    decided = {(label.unit, label.column) for label in deciding if not label.discarded}
-    dropped = {label.unit for label in deciding if label.discarded}
+    deciding = [label for label in labels if is_adjudicator(label[2])]
+    decided = {(unit, column) for unit, column, _, discarded in deciding if not discarded}
+    dropped = {unit for unit, _, _, discarded in deciding if discarded}
     return [
-        not label.discarded
-        and (
-            is_adjudicator(label.annotator)
-            if (label.unit, label.column) in decided
-            else label.unit not in dropped
-        )
-        for label in labels
+        not discarded
+        and (is_adjudicator(who) if (unit, column) in decided else unit not in dropped)
+        for unit, column, who, discarded in labels
     ]
 
 
@@ -74,7 +65,7 @@ def rows_that_count(labels: pl.DataFrame) -> pl.DataFrame:
         return labels
     columns = ("example_id", "unit", "kind", "column", "annotator", "discarded")
     words = (
-        FinalLabel((id, unit), (kind, column), annotator, why is not None)
+        ((id, unit), (kind, column), annotator, why is not None)
         for id, unit, kind, column, annotator, why in labels.select(columns).iter_rows()
     )
     counts = pl.Series("counts", that_count(words), dtype=pl.Boolean)

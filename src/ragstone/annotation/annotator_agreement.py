@@ -36,10 +36,6 @@ def clusters_of(paths: Sequence[str | PathLike[str]], field: str | None = None) 
     Args:
         field: A column of label files, or a field of the data: at the top level, in ``slices``,
             ``meta`` or ``labels``. By default the question, if known.
-
-    Raises:
-        InputError: No row has the requested field.
-        DataError: There is no such file.
     """
     cluster_of: dict[str, str] = {}
     for path in paths:
@@ -245,7 +241,6 @@ def agreement_of(
         limit: Maximum number of disputed items, and of ties in ``to_dict``; None: all.
 
     Raises:
-        UnknownName: There is no such column or scale.
         InputError: An ordinal or interval scale for labels that are not numbers.
     """
     keys = table.by_annotators.select("kind", "column").unique(maintain_order=True)
@@ -516,10 +511,6 @@ def agreement(
         scales: Maps a column to its scale: nominal, ordinal or interval; see ``scale_of``.
         cluster: Field that groups dependent rows; by default the question.
         limit: Number of disputed items of a column that are kept; None for all.
-
-    Raises:
-        DataError: A file cannot be read.
-        UnknownName: There is no such column.
     """
     paths = [labels] if isinstance(labels, str | PathLike) else list(labels)
     table = read_label_table(paths, columns=columns)

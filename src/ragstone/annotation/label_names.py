@@ -167,11 +167,7 @@ def is_about_contexts(kind: str | None, unit: str) -> bool:
 
 
 def label(name: Name, cell: object, unit: str | None) -> LabelValue | None:
-    """Read the label that a cell holds; None if the cell is empty.
-
-    Raises:
-        NoLabel: The value is not a label of this column.
-    """
+    """Read the label that a cell holds; None if the cell is empty."""
     of = None if unit is None else unit_kind(unit)
     return (_label_of_text if isinstance(cell, str) else _label)(name, cell, of)
 
@@ -343,11 +339,7 @@ class RatingScale:
     guessed: bool = False
 
     def said(self, cell: object) -> LabelValue:
-        """Return the metric value that a rating stands for.
-
-        Raises:
-            NoLabel: The rating is not a number on the scale.
-        """
+        """Return the metric value that a rating stands for."""
         number = number_of(cell)
         least, most = sorted((self.first, self.last))
         if number is None or not least <= number <= most:
@@ -369,7 +361,7 @@ def rating_scales(
 ) -> dict[str, RatingScale]:
     """Return the scale of each column that holds ratings of a metric; most columns hold none.
 
-    Either the user named the scale in ``named``, or the column has the name of a metric, most of
+    Either the user named the scale in ``ends_of``, or the column has the name of a metric, most of
     its cells cannot be values of that metric, and they fit one usual scale.
 
     Raises:

@@ -19,7 +19,6 @@ from .adjudication import (
     ADJUDICATOR,
     Adjudication,
     BrokenRule,
-    FinalLabel,
     Tie,
     Vote,
     adjudicated,
@@ -59,11 +58,6 @@ class Completeness:
     label: str
     given: int
     asked: int
-
-
-def sort_of_unit(unit: str | None) -> str:
-    """Return ``answer``, ``context``, ``claim`` or ``statement``."""
-    return "answer" if unit is None else unit_kind(unit)
 
 
 Place = Callable[..., tuple[str, int | None]]
@@ -129,8 +123,7 @@ def _settled(
             known_votes.append((unit, vote))
     votes_by_unit: dict[tuple[str, str, str | None], list[tuple[str, float | None]]] = {}
     words = (
-        FinalLabel(at, (vote.kind, vote.column), vote.annotator, vote.discarded)
-        for at, vote in known_votes
+        (at, (vote.kind, vote.column), vote.annotator, vote.discarded) for at, vote in known_votes
     )
     for unit, vote in compress(known_votes, that_count(words)):
         votes_by_unit.setdefault((vote.kind, vote.column, unit), []).append(
@@ -270,7 +263,7 @@ class LabelTable:
 
     @cached_property
     def counted(self) -> pl.DataFrame:
-        """The rows of which the combined labels are made, see ``last_word``."""
+        """The rows of which the combined labels are made, see ``rows_that_count``."""
         return rows_that_count(self._spoken)
 
     @property
@@ -305,16 +298,14 @@ class LabelTable:
         labels_of: dict[str, dict[tuple[str, str | None], set[str]]] = {}
         for annotator, id, unit, kind, column in rows.iter_rows():
             label = named(kind, column).shown
-            sorts.setdefault(label, set()).add(sort_of_unit(unit))
+            sorts.setdefault(label, set()).add(unit_kind(unit))
             labels_of.setdefault(annotator, {}).setdefault((id, unit), set()).add(label)
         for annotator, id, unit in self.blank.filter(~by_adjudicators()).iter_rows():
             labels_of.setdefault(annotator, {}).setdefault((id, unit), set())
         completeness = []
         for annotator, units in labels_of.items():
             for label, of in sorts.items():
-                asked_units = [
-                    each for (_, unit), each in units.items() if sort_of_unit(unit) in of
-                ]
+                asked_units = [each for (_, unit), each in units.items() if unit_kind(unit) in of]
                 if asked_units:
                     n = sum(label in labels for labels in asked_units)
                     completeness.append(Completeness(annotator, label, n, len(asked_units)))
@@ -413,10 +404,6 @@ class LabelTable:
         new_ids = pl.col("example_id").replace(renamed)
         frame, blank = self.frame.with_columns(new_ids), self.blank.with_columns(new_ids)
         return replace(self, frame=frame, blank=blank, systems={})
-
-    def unknown_ids(self, ids: Iterable[str]) -> list[str]:
-        """Return the labelled examples that are not among these, sorted."""
-        return sorted(set(self.frame["example_id"]) - set(ids))
 
     def broken_rules(self) -> list[BrokenRule]:
         """Return labels of one annotator that contradict each other; they are never corrected."""

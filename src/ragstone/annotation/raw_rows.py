@@ -150,20 +150,18 @@ class GivenRow:
     @property
     def about(self) -> str:
         """``context``, ``claim`` or ``statement``; ``answer`` if no unit is named."""
-        return "answer" if self.unit is None else unit_kind(self.unit)
-
-    @property
-    def who(self) -> str:
-        return self.annotator or "an annotator without a name"
+        return unit_kind(self.unit)
 
 
 @lru_cache(maxsize=4096)
-def unit_kind(unit: str) -> str:
-    """Return the kind of unit that a unit's name stands for.
+def unit_kind(unit: str | None) -> str:
+    """Return the kind of unit that a unit's name stands for; an answer has none.
 
-    >>> unit_kind("claim 1"), unit_kind("3"), unit_kind("d7")
-    ('claim', 'context', 'context')
+    >>> unit_kind("claim 1"), unit_kind("3"), unit_kind("d7"), unit_kind(None)
+    ('claim', 'context', 'context', 'answer')
     """
+    if unit is None:
+        return "answer"
     kind, _, number = unit.partition(" ")
     return kind if kind in ("claim", "statement") and number.isdecimal() else "context"
 

@@ -182,7 +182,6 @@ def read_label_table(
             values of the metric. None: they are a column of your own, usable for agreement.
 
     Raises:
-        InputError: An invalid scale.
         DataError: Lists every fault: an empty id, a label without its context, a value that is
             not a label, a file without labels.
     """
@@ -220,9 +219,6 @@ def labels_of(
         columns: Maps names to names: ``{"answer_outcome": "correct"}`` reads ``labels.correct`` as
             values of that metric.
         scales: As in ``read_label_table``.
-
-    Raises:
-        DataError: Lists every fault.
     """
     rows: list[GivenRow] = []
     faults: list[Fault] = []

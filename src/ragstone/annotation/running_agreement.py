@@ -25,11 +25,11 @@ from ragstone.stats.distributions import FIRST_LOOK, Interval, ends_of
 
 from .annotator_agreement import MOST_LABELS, Annotator, ColumnAgreement, agreement_of
 from .label_names import Ends, Scale, metric_named
-from .label_table import LabelTable, sort_of_unit
+from .label_table import LabelTable
 from .queue.form import QueueForm
 from .queue.labels_store import LabelDatabase
 from .queue.queue import Queue
-from .raw_rows import in_words
+from .raw_rows import in_words, unit_kind
 from .read_labels import labels_in_queue
 
 Coming = Literal["at_random", "riskiest_first", "no_more"]
@@ -148,7 +148,6 @@ def labels_so_far(
         clusters: Maps an example to its cluster, such as its question; by default each example.
 
     Raises:
-        UnknownName: There is no such label or scale.
         InputError: An ordinal or interval scale for labels that are not numbers; or a label beyond
             its ends.
     """
@@ -254,9 +253,9 @@ class _Look:
         Where more are open than labelled, they are still to come.
         """
         labelled = set(self.rows.select("example_id", "unit").iter_rows())
-        sorts = {sort_of_unit(unit) for _, unit in labelled}
+        sorts = {unit_kind(unit) for _, unit in labelled}
         blank = (row for row in self.blank.select("example_id", "unit").iter_rows())
-        n = len({row for row in blank if sort_of_unit(row[1]) in sorts} - labelled)
+        n = len({row for row in blank if unit_kind(row[1]) in sorts} - labelled)
         low, high = ends
         if not 0 < n <= len(labelled) or mean.value is None or low is None or high is None:
             return mean

@@ -236,7 +236,7 @@ def write_adjudicated(
 
 def _names(table: LabelTable) -> dict[tuple[str, str], str]:
     labels = table.frame.drop_nulls("kind")
-    kinds = {"answer" if unit is None else unit_kind(unit) for unit in table.frame["unit"]}
+    kinds = set(map(unit_kind, table.frame["unit"]))
     parts = labels.partition_by("kind", "column", as_dict=True, maintain_order=True)
     names: dict[tuple[str, str], str] = {}
     for (kind, column), part in parts.items():

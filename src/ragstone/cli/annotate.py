@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from ragstone.core.errors import InputError
+
 from . import options
 from .annotate_queue import (
     RUNS,
@@ -304,13 +306,13 @@ def take_labels(
     from ragstone.report.number_format import counted
 
     queue, store = named_queue(queue, store)
-    done = import_labels(open_queue(queue, store), read_label_table(files), author)
+    imported, left_out = import_labels(open_queue(queue, store), read_label_table(files), author)
+    people = list(dict.fromkeys(imported))
     if json:
-        print_json({"answers": done.answers, "people": done.people, "left_out": done.left_out})
+        print_json({"answers": len(imported), "people": people, "left_out": left_out})
         return
-    imported = f"{counted(done.answers, 'item')} of {', '.join(done.people) or 'nobody'}"
-    left = f"; {counted(done.left_out, 'row')} of what {queue} does not ask"
-    say(f"Took over {imported}{left if done.left_out else ''}.")
+    left = f"; {counted(left_out, 'row')} of what {queue} does not ask" if left_out else ""
+    say(f"Took over {counted(len(imported), 'item')} of {', '.join(people) or 'nobody'}{left}.")
 
 
 @options.in_group(annotate)
@@ -354,26 +356,21 @@ def _write_tags(tags: "QueueTags", out: Path, *, json: bool) -> None:
     from ragstone.annotation.write_labels import write_rows
     from ragstone.report.number_format import counted
 
-    tagged = tags.examples()
-    columns = {f"tag:{tag}": ids for tag, ids in tagged.by_tag.items()}
+    labelled, by_tag = tags.examples()
+    columns = {f"tag:{tag}": ids for tag, ids in by_tag.items()}
     rows = [
         {"id": id, **{name: "yes" if id in ids else "no" for name, ids in columns.items()}}
-        for id in sorted(tagged.labelled)
+        for id in sorted(labelled)
     ]
     write_rows(rows, ["id", *columns], out)
     if json:
-        print_json({"examples": len(rows), "tags": list(tagged.by_tag), "out": out})
+        print_json({"examples": len(rows), "tags": list(by_tag), "out": out})
         return
-    say(f"{counted(len(tagged.by_tag), 'tag')} of {counted(len(rows), 'example')}: {out}")
+    say(f"{counted(len(by_tag), 'tag')} of {counted(len(rows), 'example')}: {out}")
 
 
 def _filtered(path: Path, only: str) -> tuple[list[str], str]:
-    """The examples of a run that a filter finds, and the filter in words.
-
-    Raises:
-        InputError: It finds none, or cannot be read.
-    """
-    from ragstone.core.errors import InputError
+    """The examples of a run that a filter finds, and the filter in words."""
     from ragstone.run import Run
     from ragstone.web.entry_points import require_ui
     from ragstone.web.example_rows import example_rows
@@ -397,8 +394,6 @@ def _names(text: str | None) -> list[str]:
 
 
 def _text(file: Path) -> str:
-    from ragstone.core.errors import InputError
-
     try:
         return file.read_text(encoding="utf-8")
     except UnicodeDecodeError:

@@ -5,6 +5,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragstone.core.errors import InputError
+
 from .output import print_json, say, say_address, warn_of_network
 
 if TYPE_CHECKING:
@@ -49,13 +51,8 @@ def queue_names(store: str) -> set[str]:
 
 
 def existing_queue(name: str, store: str) -> "Queue":
-    """A queue to go on with.
-
-    Raises:
-        InputError: There is none of this name, and no file or folder either.
-    """
+    """A queue to go on with, where there is no file or folder of this name."""
     from ragstone.annotation.queue.queue import Queue
-    from ragstone.core.errors import InputError
 
     known = queue_names(store)
     if name in known:
@@ -74,14 +71,9 @@ def _file_of(store: str) -> Path:
 
 
 def open_store(store: str, queue: str = "") -> "LabelDatabase":
-    """The store, which has to be there.
-
-    Raises:
-        InputError: It is not, and so the queue is not either.
-    """
+    """The store, which has to be there."""
     from ragstone.annotation.queue.labels_store import open_labels
     from ragstone.core.database import POSTGRES
-    from ragstone.core.errors import InputError
 
     address = store or str(RUNS)
     file = _file_of(address)

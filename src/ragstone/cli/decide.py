@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
+from ragstone.core.errors import InputError
+
 from . import options
 from .options import column_names, load_user_metrics, names_of, scale_ends
 from .output import print_notes, print_page
@@ -269,7 +271,6 @@ def correct(
         undo: Take the latest correction of the judgement back.
         every (--list): List what was corrected in RUN, the newest first.
     """
-    from ragstone.core.errors import InputError
     from ragstone.report.pages.example_page import can_be_page, done_page, list_page
     from ragstone.run import Run
 

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from ragstone.core.errors import BatchesWaiting, InputError, RunConflict, each
 from ragstone.core.messages import in_shell
 
 from . import options
@@ -16,7 +17,6 @@ from .output import bar, finish, print_notes, print_page
 from .runs import end_waiting, write_as
 
 if TYPE_CHECKING:
-    from ragstone.core.errors import RunConflict
     from ragstone.metrics import Metric
     from ragstone.run import Live, Progress, Run
     from ragstone.run.folder.run_list import Report
@@ -118,7 +118,6 @@ def evaluate(
         no_cache: Neither use cached replies from earlier runs nor cache new ones.
         debug: Print every reply, and each example with its verdicts as soon as it is judged.
     """
-    from ragstone.core.errors import BatchesWaiting
     from ragstone.judges import MARKERS
     from ragstone.run import Instructions, Limits
     from ragstone.run.request import Request
@@ -172,8 +171,6 @@ def evaluate(
 
 def _check_kept(out: str | None) -> None:
     """Refuse a place that is gone when the command ends."""
-    from ragstone.core.errors import InputError
-
     if out is not None and out.lower().startswith("memory://"):
         raise InputError(
             f"{out} is in the memory of this command alone. Name a folder, or a place in a store, "
@@ -182,7 +179,6 @@ def _check_kept(out: str | None) -> None:
 
 
 def _suite_to_export(suites: Sequence[str], file: Path) -> str:
-    from ragstone.core.errors import InputError
     from ragstone.report.layouts import LAYOUTS, check_target
 
     check_target(file)
@@ -219,7 +215,6 @@ def _run(request: "Request") -> "Run":
 
 
 def _with_notes(progress: "Report | None") -> "Report":
-
     def step(step_progress: "Progress") -> None:
         if step_progress.note is not None:
             print_notes([step_progress.note])
@@ -250,8 +245,6 @@ def run_name(data: str) -> str:
 
 def _in_free_folder(evaluated: "Callable[[Path], Run]", folder: Path) -> "Run":
     """The first of NAME, NAME-2, … that is not a run of other data or settings."""
-    from ragstone.core.errors import RunConflict
-
     name, conflicts = folder.name, list[str]()
     while True:
         try:
@@ -360,7 +353,6 @@ def metrics_requested(
     Metrics of the user's own files come with any others. With ``quick``, that
     suite stands in where neither a metric nor a suite is named.
     """
-    from ragstone.core.errors import each
     from ragstone.metrics import QUICK, alias_note, parse_metric, strictness_note, suite_named
 
     looked_up: list[Callable[[], object]] = [partial(parse_metric, text) for text in metrics]
@@ -377,12 +369,7 @@ def metrics_requested(
 
 
 def metrics_defined(criteria: Sequence[str], questions: Sequence[str]) -> list[str]:
-    """Text forms of metrics that a sentence defines: a criterion, or a question for yes or no.
-
-    Raises:
-        InputError: A sentence is empty, which would mean another metric.
-    """
-    from ragstone.core.errors import InputError
+    """Text forms of metrics that a sentence defines: a criterion, or a question for yes or no."""
     from ragstone.metrics.rubrics import AspectVerdict, RubricScore
 
     if not all(sentence.strip() for sentence in (*criteria, *questions)):

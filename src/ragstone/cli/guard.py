@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ragstone.core.errors import InputError, PromiseRefused
+from ragstone.core.messages import argument
+
 from . import options
 from .options import column_names
 from .output import SourceFirst, bar, group, print_page
@@ -31,33 +34,6 @@ Args:
     deadline (S): Seconds for one answer, where answers are scored; what takes longer has no score.
 """
 """What several commands of this file take."""
-
-
-def named_guard(
-    *,
-    citations: bool | None = None,
-    abstain_ok: bool = False,
-    least_support: float | None = None,
-    least_retrieval_score: float | None = None,
-    judge: str | None = None,
-    deadline: float = 1.0,
-    offline: bool = False,
-    keep_thoughts: bool = False,
-    **others: Any,
-) -> "Guard":
-    """The guard that the options describe."""
-    from ragstone.guard import Checks, Guard
-
-    least = {"least_support": least_support, "least_retrieval_score": least_retrieval_score}
-    thresholds: Any = {name: value for name, value in least.items() if value is not None}
-    return Guard(
-        Checks(citations=citations, keep_thoughts=keep_thoughts, **thresholds),
-        abstain_ok=abstain_ok,
-        judge=judge,
-        deadline=deadline,
-        offline=offline,
-        **others,
-    )
 
 
 @options.in_group(guard, "assess")
@@ -107,26 +83,23 @@ def assess_file(
         limit (N): Assess only the first N rows.
         out (FILE.jsonl): Write a row for every assessment.
     """
-    from ragstone.core.errors import InputError
     from ragstone.core.files import result_lines
-    from ragstone.core.messages import argument
     from ragstone.data import read
-    from ragstone.guard import Gate
+    from ragstone.guard import Checks, Gate, Guard
     from ragstone.guard.guard import AssessedData, assess_data
     from ragstone.report.pages.guard_pages import guard_page, row_of
     from ragstone.run.folder.run_list import Progress
 
     if out is not None and out.exists() and Path(data).exists() and out.samefile(data):
         raise InputError(f"{argument('out', out)} is the file that is read. Name another one.")
-    checker = named_guard(
-        citations=citations,
+    least = {"least_support": least_support, "least_retrieval_score": least_retrieval_score}
+    thresholds: Any = {name: value for name, value in least.items() if value is not None}
+    checker = Guard(
+        Checks(citations=citations, keep_thoughts=keep_thoughts, **thresholds),
         abstain_ok=abstain_ok,
-        least_support=least_support,
-        least_retrieval_score=least_retrieval_score,
         judge=judge,
         deadline=deadline,
         offline=offline,
-        keep_thoughts=keep_thoughts,
         gate=None if gate is None else Gate.read(gate),
     )
     columns = column_names(map or ())
@@ -186,7 +159,6 @@ def calibrate_file(
             answer for which such an answer may be blocked.
         out (FILE.json): Write the gate to this file.
     """
-    from ragstone.core.errors import PromiseRefused
     from ragstone.guard.confidence_gate.confidence_gate import calibrate_gate
     from ragstone.report.pages.confidence_gate_page import gate_calibration_page, gate_refusal_page
 
@@ -250,8 +222,9 @@ def check_file(
 
 
 def _guard(labelled: Path, judge: str | None, deadline: float, *, offline: bool) -> "Guard | None":
+    from ragstone.guard import Guard
     from ragstone.guard.confidence_gate.gate_labels import has_scores
 
     if has_scores(labelled):
         return None
-    return named_guard(judge=judge, deadline=deadline, offline=offline)
+    return Guard(judge=judge, deadline=deadline, offline=offline)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
+from ragstone.core.errors import ModelError, RagstoneError, UnknownName
 from ragstone.core.messages import in_shell
 
 from .options import load_user_metrics
@@ -58,7 +59,6 @@ def judges(kind: str | None = None, *, json: bool = False) -> None:
     Args:
         kind ([KIND]): Kind of judgement to explain: its guideline and its labels.
     """
-    from ragstone.core.errors import UnknownName
     from ragstone.judgements import KINDS
 
     if kind is not None and kind not in KINDS:
@@ -148,7 +148,6 @@ def formats(*, json: bool = False) -> None:
 
 
 def _facts(model: "Stored") -> dict[str, Any]:
-    from ragstone.core.errors import RagstoneError
     from ragstone.models.model_folder import ModelFolder
 
     dimensions = limit = None
@@ -216,7 +215,6 @@ def _list_models() -> "Page":
 
 
 def _embeddings() -> tuple[str, dict[str, Any]]:
-    from ragstone.core.errors import ModelError
     from ragstone.models import kept
 
     try:
@@ -238,7 +236,6 @@ def _pull(name: str | None) -> "Page":
 
 
 def _verify(name: str | None) -> "Page":
-    from ragstone.core.errors import ModelError
     from ragstone.models import damage, stored
     from ragstone.report.page import Outline, OutlineItem, Page, Paragraphs, section, strong
 

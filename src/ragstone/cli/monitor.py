@@ -48,7 +48,6 @@ def serve(
     Exit status: 0 stopped, 2 wrong settings, a store that cannot be used, or a port that is taken.
 
     Args:
-        store (STORE): Where everything is kept: a folder, or an address postgresql://…
         send_token (TOKEN): Token that apps must send with; it opens no page. RAGSTONE_SEND_TOKEN
             may hold it instead. Default: none while only this machine can connect; otherwise one
             is made and printed.

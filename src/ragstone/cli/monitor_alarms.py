@@ -7,6 +7,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragstone.core.errors import InputError
+
 from .output import print_json, say
 
 if TYPE_CHECKING:
@@ -86,7 +88,6 @@ def silence(rule: str, *, length: str, store: str = "monitor", by: str = "") -> 
         rule (RULE): The name of a rule; traffic and judging are Ragstone's own.
         length (--for TIME): How long: 30min, 2h, up to 365d. 0s ends it.
     """
-    from ragstone.core.errors import InputError
     from ragstone.monitor.alarms.lifecycle import silence_rule
     from ragstone.monitor.settings.settings_table import LENGTH, SECONDS
 
@@ -115,7 +116,6 @@ def rules(file: Path, *, json: bool = False) -> None:
     Args:
         file (FILE): Settings in TOML.
     """
-    from ragstone.core.errors import InputError
     from ragstone.monitor.settings import FaultySettings, read_settings
     from ragstone.monitor.settings.monitor_settings import (
         closed_judges,

@@ -218,11 +218,7 @@ SERVER: dict[str, Any] = {
 
 
 def with_server(port: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options of a server; it takes them as one ``at``.
-
-    Args:
-        port: What it listens on by default.
-    """
+    """Give a command the options of a server, by default on this port, as one ``at``."""
     defaults = {"host": "127.0.0.1", "port": port, "token": "", "no_token": False, "url": ""}
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
@@ -277,11 +273,7 @@ def scale_ends(pairs: Sequence[str]) -> dict[str, tuple[float, float]]:
 def named_values(
     pairs: Sequence[str], read: Callable[[str], Value | None], expected: str, option: str
 ) -> dict[str, Value]:
-    """Name to value, split at the last ``=``, because names such as ``ndcg(k=10)`` have one.
-
-    Raises:
-        BadParameter: One that has no name, or no value that can be read.
-    """
+    """Name to value, split at the last ``=``, because names such as ``ndcg(k=10)`` have one."""
     values = {}
     for pair in pairs:
         name, _, text = map(str.strip, pair.rpartition("="))

@@ -209,11 +209,6 @@ def agreed(question: str, *, yes: bool, json: bool = False) -> bool:
     """Return whether to go on: ``--yes`` said so, or somebody says so now.
 
     Who reads JSON is not asked, and where nobody answers nothing is agreed to.
-
-    Args:
-        question: Asked on standard error.
-        yes: It was said before, by ``--yes``.
-        json: Whether the result is printed as JSON.
     """
     if yes:
         return True

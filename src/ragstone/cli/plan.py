@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragstone.core.errors import InputError
+
 from . import options
 from .options import column_names, load_user_metrics, names_of, scale_ends
 from .output import Grouped, group, print_page
@@ -173,7 +175,6 @@ def labels(
     from dataclasses import replace
 
     from ragstone.analysis.sample_sizes.label_sizes import Accuracy, known_of_run, label_size
-    from ragstone.core.errors import InputError
     from ragstone.report.pages.sample_sizes_page import labels_page
 
     load_user_metrics(metrics_from or ())

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
 import typer
 
+from ragstone.core.errors import BatchesWaiting, InputError
+from ragstone.core.escape import visible
 from ragstone.core.messages import in_shell
 
 from . import options
@@ -16,7 +18,6 @@ from .options import load_user_metrics
 from .output import bar, print_notes, print_page, print_run, say, say_address
 
 if TYPE_CHECKING:
-    from ragstone.core.errors import BatchesWaiting
     from ragstone.report.run_contents import FileFormat
     from ragstone.run import Run
     from ragstone.web.security import ServerAddress
@@ -261,7 +262,6 @@ def export(
         out (FILE): Output file; for a report, a folder for all its files, or FILE.csv for the
             first. Default: standard output, of a report the first file.
     """
-    from ragstone.core.errors import InputError
     from ragstone.core.files import write_result
     from ragstone.report import as_bytes, export_table
 
@@ -301,8 +301,6 @@ def write_as(run: "Run", suite: str, out: Path | None, repeated: Collection[str]
 
 
 def _print(content: bytes) -> None:
-    from ragstone.core.escape import visible
-
     if sys.stdout.isatty():
         content = visible(content.decode()).encode()
     sys.stdout.buffer.write(content)

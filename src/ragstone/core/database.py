@@ -97,28 +97,6 @@ class Database(Protocol):
     def close(self) -> None: ...
 
 
-class KeptDatabase(Database, Protocol):
-    """A database that is opened for good, not for one look."""
-
-    def size(self) -> int:
-        """Return the bytes that it takes up."""
-
-    def compact(self) -> None:
-        """Leave no trace of deleted rows: a file's bytes are gone, a server may overwrite them."""
-
-
-def open_database(address: str | Path, layout: DatabaseLayout) -> KeptDatabase:
-    """Open the database in a file, or at ``postgresql://…``; create it where it is missing.
-
-    Raises:
-        InputError: It cannot be opened, or holds something else.
-        MissingDependency: The extra ``postgres`` is not installed.
-    """
-    if str(address).startswith(POSTGRES):
-        return PostgresDatabase(str(address), layout)
-    return SqliteDatabase(Path(address), layout)
-
-
 class SqliteRun:
     """Runs statements on a connection, which is the caller's."""
 
@@ -275,12 +253,7 @@ def _clean(text: str) -> str:
 def postgres_in_words(
     name: str, layout: DatabaseLayout, failed: Callable[[], None]
 ) -> Iterator[None]:
-    """Explain PostgreSQL's errors; ``failed`` is called before.
-
-    Raises:
-        StoreAway: PostgreSQL raised an error.
-        MissingDependency: The extra ``postgres`` is not installed.
-    """
+    """Explain PostgreSQL's errors; ``failed`` is called before."""
     try:
         import psycopg
     except ModuleNotFoundError as error:
@@ -300,12 +273,7 @@ def postgres_in_words(
 
 
 def connect(address: str, *, autocommit: bool) -> "Connection[tuple[Any, ...]]":
-    """Connect to PostgreSQL.
-
-    Raises:
-        InputError: The address cannot be read.
-        psycopg.Error: The database cannot be reached.
-    """
+    """Connect to PostgreSQL."""
     import psycopg
     from psycopg.conninfo import conninfo_to_dict
 
@@ -320,12 +288,7 @@ def connect(address: str, *, autocommit: bool) -> "Connection[tuple[Any, ...]]":
 
 
 def version_of(run: Sql, name: str, layout: DatabaseLayout) -> int | None:
-    """Return the version of the tables, the layout's or an earlier one; None without tables.
-
-    Raises:
-        InputError: They are of a version that this program does not know.
-        StoreAway: A later version of Ragstone made them.
-    """
+    """Return the version of the tables, the layout's or an earlier one; None without tables."""
     version = None
     for (version,) in run(f"SELECT version FROM {layout.version_table}"):
         if version > layout.version:
@@ -449,3 +412,16 @@ class _PostgresLine:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+
+KeptDatabase = SqliteDatabase | PostgresDatabase
+"""A database that is opened for good, not for one look. ``size`` returns the bytes that it takes
+up; ``compact`` leaves no trace of deleted rows: a file's bytes are gone, a server may overwrite
+them."""
+
+
+def open_database(address: str | Path, layout: DatabaseLayout) -> KeptDatabase:
+    """Open the database in a file, or at ``postgresql://…``; create it where it is missing."""
+    if str(address).startswith(POSTGRES):
+        return PostgresDatabase(str(address), layout)
+    return SqliteDatabase(Path(address), layout)

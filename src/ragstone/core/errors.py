@@ -134,11 +134,7 @@ class UnknownName(InputError):
 
 
 def each(look_up: Iterable[Callable[[], T]]) -> list[T]:
-    """Return the result of each call.
-
-    Raises:
-        InputError: With the messages of all calls that fail.
-    """
+    """Return the result of each call; the error has the messages of all calls that fail."""
     results, faults = list[T](), list[InputError]()
     for call in look_up:
         try:

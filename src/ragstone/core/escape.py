@@ -4,8 +4,8 @@ An id, a system name, an answer or a model's reply may contain terminal escape s
 that change the writing direction, or what the reading program takes for a tag, a link or a formula.
 Every text from outside passes through the function for its output:
 
-    seen        terminal, message, log: invisible characters are replaced
-    on_one_line the same, on one line
+    visible     terminal, message, log: invisible characters are replaced
+    single_line the same, on one line
     markdown    a cell or line of Markdown
     html        HTML, also inside quoted attributes
     xml         replaces what XML cannot represent; the XML library escapes the rest
@@ -47,7 +47,7 @@ def visible(text: str) -> str:
 
     The number of characters stays the same, so aligned text stays aligned.
 
-    >>> seen("a\\x1b[31mred")
+    >>> visible("a\\x1b[31mred")
     'a␛[31mred'
     """
     return UNSEEN.sub(_picture, text) if UNSEEN.search(text) else text

@@ -30,11 +30,7 @@ def private_file(file: Path) -> None:
 
 
 def cache_folder() -> Path:
-    """Return the cache folder: RAGSTONE_CACHE, or ``ragstone`` in the system's cache folder.
-
-    Raises:
-        InputError: RAGSTONE_CACHE is a URL.
-    """
+    """Return the cache folder: RAGSTONE_CACHE, or ``ragstone`` in the system's cache folder."""
     if folder := os.environ.get("RAGSTONE_CACHE"):
         if "://" in folder:
             raise InputError(
@@ -93,7 +89,6 @@ def write_result(file: Path, content: str | bytes, *, private: bool = False) -> 
 
     Raises:
         InputError: It is a file of a run, or a database, which nothing could bring back.
-        DiskFull: There is no room for it.
     """
     _refuse_what_is_kept(file)
     data = content.encode() if isinstance(content, str) else content
@@ -117,10 +112,6 @@ def result_lines(file: Path) -> Iterator[Callable[[str], None]]:
     """Give a function that writes one line; the file is there once all are written.
 
     Only this user can read it, unless there was one before that others could.
-
-    Raises:
-        InputError: As ``write_result``.
-        DiskFull: There is no room for it.
     """
     _refuse_what_is_kept(file)
     file = file.resolve()  # Or the file would take the place of a link to it.

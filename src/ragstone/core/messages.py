@@ -25,7 +25,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import PurePath
-from typing import Any, Protocol, Self
+from typing import Any, Self
 from urllib.parse import parse_qsl, quote_plus
 
 OPEN, BETWEEN, CLOSE = "\ue000", "\ue001", "\ue002"
@@ -307,19 +307,12 @@ def _written(text: str) -> str:
     return quote_plus(text, safe=_SAFE, errors="backslashreplace")
 
 
-class Renderer(Protocol):
-    """A renderer of results as HTML and text."""
-
-    def notebook_html(self, result: object, /) -> str: ...
-    def printed(self, result: object, /) -> str: ...
+_load_report: list[Callable[[str], Any]] = []
 
 
-_load_renderer: list[Callable[[], Renderer]] = []
-
-
-def rendered_by(load: Callable[[], Renderer]) -> None:
-    """Register the function that imports the renderer; it is called for each page."""
-    _load_renderer[:] = [load]
+def reported_by(load: Callable[[str], Any]) -> None:
+    """Register the function that imports a module of ``ragstone.report`` by its name."""
+    _load_report[:] = [load]
 
 
 def plain(value: Any) -> Any:
@@ -340,25 +333,15 @@ class Displayable:
 
     def notebook(self) -> str:
         """Return the page as HTML, which is how a notebook shows it."""
-        return _load_renderer[0]().notebook_html(self)
+        return str(_load_report[0]("notebook").notebook_html(self))
 
     def _repr_html_(self) -> str:
         return self.notebook()
 
     def __str__(self) -> str:
-        return _load_renderer[0]().printed(self)
-
-
-Words = Callable[[str], str]
-
-_load_wording: list[Callable[[], Words]] = []
-
-
-def register_messages(load: Callable[[], Words]) -> None:
-    """Register the function that imports the wording of reasons."""
-    _load_wording[:] = [load]
+        return str(_load_report[0]("notebook").printed(self))
 
 
 def worded(reason: str) -> str:
     """Return a reason in words, for people."""
-    return _load_wording[0]()(reason)
+    return str(_load_report[0]("reason_words").words(reason))

@@ -44,11 +44,7 @@ def is_url(text: str) -> bool:
 
 
 def shown_url(url: str) -> str:
-    """Return the URL for messages and ``run.json``: without a query, which may be a signature.
-
-    Raises:
-        InputError: There are credentials in it.
-    """
+    """Return the URL for messages and ``run.json``: without a query, which may be a signature."""
     whole, query, _ = url.partition("?")
     scheme, _, rest = whole.partition("://")
     before, at, _ = rest.partition("/")[0].rpartition("@")
@@ -134,12 +130,7 @@ class Remote:
         return file.path[len(self._root) :].lstrip("/")
 
     def fetch(self, file: RemoteFile, into: Path) -> None:
-        """Copy a file to the disk.
-
-        Raises:
-            DiskFull: There is no room for it.
-            StorageAway: As ``files``, or it is not whole.
-        """
+        """Copy a file to the disk, and check that it is whole."""
         with self._said("read"), room_for(into):
             self._fs.get_file(file.path, str(into))
         size = into.stat().st_size
@@ -313,9 +304,7 @@ def copy_of(url: str) -> Path:
     """Return a local copy of the file or folder at a URL.
 
     Raises:
-        NothingThere: There is nothing.
         InputError: A folder of more files than a data set has; as ``Remote``.
-        StorageAway: The store does not answer, or not this user.
     """
     remote = Remote(url)
     files = remote.files()

@@ -105,7 +105,6 @@ def open_file(
     was a cache that had to be emptied.
 
     Raises:
-        LaterLayout: A later version of Ragstone wrote it.
         sqlite3.Error: It cannot be opened, or has another layout.
     """
     private_file(file)
@@ -142,7 +141,6 @@ def open_to_read(file: Path, layout: SqliteLayout) -> sqlite3.Connection:
     """Open a database read-only, even on a file system that cannot be written to.
 
     Raises:
-        LaterLayout: A later version of Ragstone wrote it.
         sqlite3.Error: It cannot be opened, has another layout, or is empty, as is a cache of an
             earlier version.
     """

@@ -58,11 +58,7 @@ def nothing_if_refused() -> Iterator[None]:
 
 @nothing_if_refused()
 def own_module(name: str | Path) -> ModuleType:
-    """Import a Python file, or a module given by its dotted name; it is run only once.
-
-    Raises:
-        InputError: It does not exist, or fails to run.
-    """
+    """Import a Python file, or a module given by its dotted name; it is run only once."""
     path = Path(name)
     if path.suffix != ".py" and not path.exists():
         with _as_input_error(name):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from .corrections.correct import RunCorrections
-    from .corrections.corrected_run import Overlay
+    from .corrections.corrected_run import CorrectedRun
     from .corrections.correction import Correction, CorrectionResult, Judgement
 
 MOST_MISSING = 0.1
@@ -331,7 +331,7 @@ class Run(Displayable):
         Raises:
             UnknownName: The run has no such example.
         """
-        return self._corrections.now().judgements(example)
+        return self._corrections.now().correctable(example)
 
     def corrected_examples(self) -> "Mapping[str, Sequence[Correction]]":
         """The corrections that stand, the oldest first, by the id of each example they change."""
@@ -370,10 +370,11 @@ class Run(Displayable):
     without_overrules = Renamed("without_corrections")
 
     @property
-    def _overlay(self) -> "Overlay | None":
+    def _overlay(self) -> "CorrectedRun | None":
         if not self._corrected or Store(self.path).stamp() == NOTHING:
             return None
-        return self._corrections.now().overlay
+        now = self._corrections.now()
+        return now if now.corrections else None
 
     def calls(self, example: str) -> list[Entry]:
         """The model calls about an example: prompt, replies, tokens and cost."""

@@ -148,11 +148,11 @@ def _of(folder: RunsFolder, run: Run) -> Tags:
         if database is None:
             return {}
         for queue, names in store_tags(database).items():
-            answers = QueueTags(database, Queue(database, queue)).examples(texts)
+            labelled_ids, by_tag = QueueTags(database, Queue(database, queue)).examples(texts)
             for name in names:
                 tag = known.setdefault(name.casefold(), name)
-                tagged.setdefault(tag, set()).update(answers.by_tag.get(name, ()))
-                labelled.setdefault(tag, set()).update(answers.labelled)
+                tagged.setdefault(tag, set()).update(by_tag.get(name, ()))
+                labelled.setdefault(tag, set()).update(labelled_ids)
     return {
         tag: (frozenset(ids), frozenset(labelled[tag] - ids))
         for tag, ids in sorted(tagged.items(), key=lambda pair: pair[0].casefold())

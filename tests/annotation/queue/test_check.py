@@ -13,7 +13,8 @@ from ragstone.annotation.queue.form import (
     QueueForm,
     QueueItem,
     answer_faults,
-    forbidden_pairs,
+    forbidden,
+    rules_asked,
 )
 from ragstone.data.record_labels import LABELS, Unit
 
@@ -111,8 +112,8 @@ def test_a_fault_blocks_unless_it_says_otherwise() -> None:
 @pytest.mark.parametrize("unit", ["answer", "context"])
 def test_the_pairs_that_are_forbidden_are_those_that_the_check_finds(unit: Unit) -> None:
     form = QueueForm("f", tuple(AskedLabel(label, unit, YES_NO) for label in LABELS[unit]))
-    pairs = forbidden_pairs(form)
-    assert pairs
+    rules = rules_asked(form)
+    assert rules
     part: tuple[str, str] = (unit, "")
     item = QueueItem(1, "e", {}, (ItemPart(unit),))
     for one, two in combinations(LABELS[unit], 2):
@@ -124,14 +125,16 @@ def test_the_pairs_that_are_forbidden_are_those_that_the_check_finds(unit: Unit)
                 if fault.why != "lacking"
             }
             told = {
-                (pair.why, pair.severity) for pair in pairs if pair.said.items() <= said.items()
+                (rule.name, rule.severity)
+                for rule in rules
+                if forbidden(rule).items() <= said.items()
             }
             assert found == told, said
 
 
 def test_only_rules_between_labels_that_are_asked_are_told() -> None:
     form = QueueForm("f", (AskedLabel("source_cited", "answer", YES_NO),))
-    assert forbidden_pairs(form) == []
+    assert rules_asked(form) == []
 
 
 SHOWN_TEXT = "A pier 𝄞 of 90 m."

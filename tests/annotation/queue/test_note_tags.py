@@ -191,5 +191,4 @@ def test_examples_are_told_apart_by_their_tags(database: LabelDatabase) -> None:
     texts["e2"]["answer"] = "another run's"
     del texts["e3"]
     found = tags.examples(lambda ids: {id: texts[id] for id in ids if id in texts})
-    assert found.labelled == {"e0", "e1"}
-    assert found.by_tag == {"date": {"e1"}}
+    assert found == ({"e0", "e1"}, {"date": {"e1"}})

@@ -6,7 +6,6 @@ from typing import Any
 import polars as pl
 import pytest
 
-from ragstone.analysis.label_sampling.asked_labels import ExpectedWidth
 from ragstone.analysis.label_sampling.draw_sample import Sample, SampleSettings
 from ragstone.analysis.label_sampling.queue_items import LabelSheet
 from ragstone.analysis.label_sampling.sample_designs import SampleStratum
@@ -36,7 +35,7 @@ def sample(annotators: list[list[str]] | None = None, **known: Any) -> Sample:
         "rows": rows, "strata": (),
         "settings": SampleSettings(**(SETTINGS | known.pop("settings", {}))),
         "examples": 1200, "questions": None, "unit": "examples", "chances": (0.5, 0.5),
-        "widths": (), "notes": (),
+        "widths": {}, "notes": (),
     }  # fmt: skip
     return Sample(**(facts | known))
 
@@ -112,7 +111,7 @@ def test_of_very_many_strata_the_first_are_shown() -> None:
 
 
 def test_designs_are_compared_with_the_one_that_was_taken() -> None:
-    widths = (ExpectedWidth("error", 0.25), ExpectedWidth("random", 0.5))
+    widths = {"error": 0.25, "random": 0.5}
     taken, other = page(sample(widths=widths)).tables[0].rows
     assert taken.cells == (RowName("error"), Number(0.25, strong=True), "drawn")
     assert other.cells[2] == quiet("2.00 ×")
@@ -152,7 +151,7 @@ def heads(shown: Page, table: int = 0) -> list[str]:
 
 
 def test_each_figure_of_a_sample_stands_under_its_head() -> None:
-    strata, widths = (SampleStratum("s", 2, 1),), (ExpectedWidth("random", 0.5),)
+    strata, widths = (SampleStratum("s", 2, 1),), {"random": 0.5}
     drawn = sample([["ann"], ["ann"]], strata=strata, widths=widths,
                    settings={"annotators": ["ann"]})  # fmt: skip
     shown = page(drawn, sheet("ann"))

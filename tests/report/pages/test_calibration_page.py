@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from ragstone.analysis import Calibration, Passport
-from ragstone.analysis.calibration.column_checks import Bias, JudgeCheck
+from ragstone.analysis.calibration.column_checks import JudgeCheck
 from ragstone.analysis.calibration.corrected_means import CorrectedEstimate, NotRandom
 from ragstone.analysis.calibration.judge_identity import FlipRate, JudgeIdentity
 from ragstone.report.page import (
@@ -219,8 +219,8 @@ def test_the_bins_behind_an_error_are_a_chart() -> None:
 
 
 def test_only_a_bias_that_clears_zero_is_told() -> None:
-    sure = Bias("length", GroupBias((3.0, 9.0), 7, -0.25, ends(-0.375, -0.125)))
-    unsure = Bias("topic", GroupBias("sea", 7, 0.25, ends(-0.125, 0.5)))
+    sure = "length", GroupBias((3.0, 9.0), 7, -0.25, ends(-0.375, -0.125))
+    unsure = "topic", GroupBias("sea", 7, 0.25, ends(-0.125, 0.5))
     page = calibration_page(found(checks=(check(bias=(sure, unsure)),)))
     lines = [plain(words) for one in page.sections for block in one.blocks
              if isinstance(block, Paragraphs) for words in block.lines]  # fmt: skip
@@ -374,15 +374,15 @@ def test_a_warning_of_some_groups_names_them_metric_by_metric() -> None:
 
 
 def test_a_judge_that_says_so_more_often_is_told_so() -> None:
-    more = Bias("topic", GroupBias("sea", 1234, 0.25, ends(0.125, 0.5)))
+    more = "topic", GroupBias("sea", 1234, 0.25, ends(0.125, 0.5))
     words = said(calibration_page(found(checks=(check(bias=(more,)),))))
     assert (
         "where topic is sea: the judge says so more often than people, by 0.250 "
         "[0.125 – 0.500], n 1,234"
     ) in words
-    unsure = Bias("topic", GroupBias("sea", 1, 0.25, None))
+    unsure = "topic", GroupBias("sea", 1, 0.25, None)
     assert "where topic" not in said(calibration_page(found(checks=(check(bias=(unsure,)),))))
-    touching = Bias("topic", GroupBias("sea", 9, 0.25, ends(0.0, 0.5)))
+    touching = "topic", GroupBias("sea", 9, 0.25, ends(0.0, 0.5))
     assert "where topic" not in said(calibration_page(found(checks=(check(bias=(touching,)),))))
 
 

@@ -128,9 +128,7 @@ def calibrate(
             corrected.
 
     Raises:
-        DataError: Label files that cannot be read; lists every fault.
         InputError: No label is for an example of the run, or for anything the run measures.
-        UnknownName: The run does not have such a metric.
     """
     way: Method = _known("correction", method, METHODS)
     goal: Criterion = _known("criterion", criterion, get_args(Criterion))
@@ -223,12 +221,7 @@ def corrected_quantities(
     assume_random: bool = False,
     anytime: bool = False,
 ) -> CorrectedQuantities:
-    """The corrected estimates of a run, as quantities on which decisions can be made.
-
-    Raises:
-        DataError: Label files that cannot be read; lists every fault.
-        InputError: No label is for an example of the run.
-    """
+    """The corrected estimates of a run, as quantities on which decisions can be made."""
     of = LabelledRun(
         run, labels_for(labels, run, columns, scales), cluster=cluster, assume_random=assume_random,
         anytime=anytime,

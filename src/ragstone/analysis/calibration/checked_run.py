@@ -150,9 +150,6 @@ def checked_against_people(folder: Path, form: Manifest) -> CheckedRun:
 
     The judges of a metric are checked if as many answers are labelled as the correction needs, its
     mean is corrected, and the interval of κ is above 0.
-
-    Args:
-        form: What its ``run.json`` says.
     """
     estimates: Sequence[Mapping[str, Any]] = ()
     labels, lacks = 0, "no_label_checked"
@@ -179,11 +176,7 @@ def checked_by(
     labels: int,
     lacks: str = "no_label_checked",
 ) -> CheckedRun:
-    """Check a run's judges by corrected estimates, as plain data.
-
-    Args:
-        form: What its ``run.json`` says.
-    """
+    """Check a run's judges by corrected estimates, as plain data."""
     judges, metrics, people = _judges(folder, form), {}, []
     for metric in form.metrics:
         asks = asks_of(metric).intersection(judges)

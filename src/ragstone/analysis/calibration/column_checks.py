@@ -47,27 +47,17 @@ Floats = NDArray[np.float64]
 FEWEST = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Bias:
-    """The mean difference of judge minus people in one group of units.
+Bias = tuple[str, GroupBias]
+"""The mean difference of judge minus people in one group of units, with its field.
 
-    ``by`` names the field, or ``length`` (words of the answer) or ``position`` (rank of the
-    context); ``group`` is its value, or the range of a third of it.
-    """
+``length`` is words of the answer, ``position`` the rank of the context; of these the group is the
+range of a third."""
 
-    by: str
-    of: GroupBias
 
-    def to_dict(self) -> dict[str, Any]:
-        group = self.of.group
-        name = f"{group[0]:g} to {group[1]:g}" if isinstance(group, tuple) else str(group)
-        return {
-            "by": self.by,
-            "group": name,
-            "difference": self.of.value,
-            **ends_of(self.of.interval),
-            "n": self.of.n,
-        }
+def group_words(bias: GroupBias) -> str:
+    """The value of a field, or the range of a third, for which there is a bias."""
+    group = bias.group
+    return f"{group[0]:g} to {group[1]:g}" if isinstance(group, tuple) else str(group)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +114,11 @@ class JudgeCheck:
                 "labels": [str(label) for label in self.words.labels],
                 "people_by_judge": [list(row) for row in self.words.counts],
             },
-            "bias": [bias.to_dict() for bias in self.bias],
+            "bias": [
+                {"by": by, "group": group_words(bias), "difference": bias.value,
+                 **ends_of(bias.interval), "n": bias.n}
+                for by, bias in self.bias
+            ],
             "reason": self.kappa.reason,
         }  # fmt: skip
 
@@ -234,14 +228,14 @@ def _biases(
     for field in fields:
         if rows[field].n_unique() > 1:
             groups = bias_by_group(difference, rows[field].to_list(), **alike)
-            yield from (Bias(field.removeprefix("by "), group) for group in groups)
+            yield from ((field.removeprefix("by "), group) for group in groups)
     # The rank of a context; null for other units.
     position = rows["unit"].cast(pl.Float64, strict=False)
     for name, column in (("length", rows["length"]), ("position", position)):
         if column.null_count() or column.n_unique() < FEWEST:
             continue
         numbers = column.to_numpy().astype(np.float64)
-        yield from (Bias(name, part) for part in bias_along(difference, numbers, **alike))
+        yield from ((name, part) for part in bias_along(difference, numbers, **alike))
 
 
 def _only(values: Floats | Sequence[float], *allowed: float) -> bool:

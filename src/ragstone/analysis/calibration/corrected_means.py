@@ -18,7 +18,7 @@ from ragstone.stats.agreement.coefficients import kappa_with_interval
 from ragstone.stats.agreement.ratings import AgreementCoefficient
 from ragstone.stats.correction.anytime import anytime_mean, fair_draw_p
 from ragstone.stats.correction.corrected import Corrected, MeanCorrection, joined_strata
-from ragstone.stats.correction.labels_only import mean_of_labels, rate_of_labels
+from ragstone.stats.correction.labels_only import LabelsOnlyRate, mean_of_labels, rate_of_labels
 from ragstone.stats.correction.poststratified import poststratify
 from ragstone.stats.correction.ppi_and_rogan_gladen import (
     error_corrected,
@@ -250,17 +250,19 @@ class LabelledScores:
 
     def _as_they_come(self) -> MeanCorrection:
         rows = self.judged.filter(pl.col(PEOPLE).is_not_null())
-        weights = rows[WEIGHT].drop_nulls()
         low, high = self.scale.low, self.scale.high
-        if weights.n_unique() > 1:
-            return _refused(UNEQUAL_CHANCES, rows.height)
-        if self.withheld:
-            return _refused(NOT_RANDOM, rows.height)
-        if _of_whole_clusters(self.judged):
-            return _refused(WHOLE_QUESTIONS, rows.height)
-        if low is None or high is None:
-            return _refused(NO_RANGE, rows.height)
-        return anytime_mean(_labels(rows), low=low, high=high)
+        if rows[WEIGHT].drop_nulls().n_unique() > 1:
+            why = UNEQUAL_CHANCES
+        elif self.withheld:
+            why = NOT_RANDOM
+        elif _of_whole_clusters(self.judged):
+            why = WHOLE_QUESTIONS
+        elif low is None or high is None:
+            why = NO_RANGE
+        else:
+            return anytime_mean(_labels(rows), low=low, high=high)
+        refused = Corrected(None, None, "labels_only", rows.height, None, reason=why)
+        return MeanCorrection(lambda level: refused)  # noqa: ARG005  (as every correction)
 
     def quantity(self) -> Quantity:
         """The corrected estimate as a quantity; without a value if it is withheld.
@@ -387,12 +389,6 @@ def estimate(labelled: LabelledScores, *, level: float = 0.95) -> CorrectedEstim
         labelled.by_labels().at(level), corrected, labelled.agreement(level), labelled.rate,
         labelled.not_random,
     )  # fmt: skip
-
-
-def _refused(reason: str, n: int) -> MeanCorrection:
-    """There is no interval that is valid at every look."""
-    refused = Corrected(None, None, "labels_only", n, None, reason=reason)
-    return MeanCorrection(lambda level: refused)  # noqa: ARG005  (as every correction)
 
 
 def _of_whole_clusters(judged: pl.DataFrame) -> bool:

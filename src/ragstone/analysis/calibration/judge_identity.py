@@ -153,8 +153,7 @@ def flip_rates(run: Run, again: Run, *, level: float = 0.95) -> list[FlipRate]:
     flagged = both.with_columns(changed=changed.cast(pl.Float64))
     rates = []
     for (kind, column), rows in flagged.group_by("kind", "column", maintain_order=True):
-        clusters = rows.group_by("example_id").agg(pl.col("changed").sum(), pl.len())
-        rates.append(_rate(f"{kind}.{column}", clusters, level))
+        rates.append(_rate(f"{kind}.{column}", rows, level))
     return rates
 
 
@@ -189,15 +188,14 @@ def order_sensitivity(run: Run, *, level: float = 0.95) -> FlipRate | None:
     if both.is_empty():
         return None
     changed = both.with_columns(changed=(pl.col("verdicts") > 1).cast(pl.Float64))
-    clusters = changed.group_by("example_id").agg(pl.col("changed").sum(), pl.len())
-    return _rate("preference.order", clusters, level)
+    return _rate("preference.order", changed, level)
 
 
-def _rate(what: str, clusters: pl.DataFrame, level: float) -> FlipRate:
+def _rate(what: str, rows: pl.DataFrame, level: float) -> FlipRate:
+    clusters = rows.group_by("example_id").agg(pl.col("changed").sum(), pl.len())
     sums, counts = clusters["changed"].to_numpy(), clusters["len"].cast(pl.Float64).to_numpy()
     mean = mean_interval(sums, counts, rate=True, low=0, high=1, level=level)
-    ends = ends_of(mean.interval)
-    return FlipRate(what, mean.value, **ends, n=int(np.sum(counts)))
+    return FlipRate(what, mean.value, **ends_of(mean.interval), n=int(np.sum(counts)))
 
 
 NAME = "judge_passport"
@@ -257,11 +255,7 @@ class Passport:
 
 
 def read_passport(path: str | Path) -> Passport:
-    """Read a passport.
-
-    Raises:
-        InputError: There is no such file, or it is not a passport.
-    """
+    """Read a passport."""
     try:
         return read_json(on_disk(path), Passport)
     except DamagedRun as error:

@@ -29,10 +29,10 @@ from .corrected_means import (
     not_random,
 )
 from .people_scores import (
+    BY_PEOPLE,
     METRIC,
     WEIGHT,
     Units,
-    answers_of_people,
     labelled_in_part,
     people_scores,
     units_of,
@@ -46,13 +46,7 @@ NO_LABELS = "{}"
 
 
 class LabelledRun:
-    """The scores of a run with people's beside them.
-
-    Args:
-        labels: People's labels, see ``labels_for``.
-        cluster: Field whose rows are not independent; by default the run's own.
-        assume_random: Correct even with labels that are clearly not a random sample.
-    """
+    """The scores of a run with people's beside them; see ``calibrate``."""
 
     def __init__(
         self,
@@ -243,7 +237,9 @@ class LabelledRun:
 
     @cached_property
     def _people(self) -> pl.DataFrame:
-        return answers_of_people(self.judged)
+        """``example_id`` and ``ask`` of what people, not a judge, answered in the run."""
+        by_people = (pl.col("status") == "ok") & BY_PEOPLE
+        return self.judged.ledger().filter(by_people).select("example_id", "ask")
 
     def _by_people(self, metric: Metric) -> pl.Series:
         asks = needed_asks([metric])

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
 
 import numpy as np
 import polars as pl
@@ -17,6 +16,8 @@ from ragstone.judgements import ASKS, KINDS, VALUE, About, Ask, Grounding, Kind,
 from ragstone.judges.judge import HumanJudge
 from ragstone.judges.rules import FOLLOWS, PARTS, RulesJudge, people_labels
 from ragstone.metrics import Metric, needed_asks, score
+from ragstone.run import Run
+from ragstone.run.folder.folder import Excerpt
 from ragstone.run.judging.judge_blocks import judge_block
 
 UNIT_SCHEMA = {**SAID, "probability": pl.Float64, "judge": pl.String}
@@ -34,15 +35,12 @@ ABOUT: Mapping[About, pl.Expr] = {
 """The unit of a label, from the rows of a kind. Nobody labels pairs one by one."""
 
 
-class JudgedRows(Protocol):
-    """A run, or some of its examples."""
-
-    def ledger(self) -> pl.DataFrame: ...
-    def judgements(self, kind: str, /) -> pl.DataFrame: ...
+JudgedRows = Run | Excerpt
+"""A run, or some of its examples."""
 
 
 def judged_units(run: JudgedRows) -> pl.DataFrame:
-    """One row per unit and column with a verdict by a judge that is not a person; of ``SCHEMA``.
+    """One row per unit and column with a verdict by a judge that is no person; of ``UNIT_SCHEMA``.
 
     For a panel it is the panel's verdict, for a critique the majority vote. A yes or no, a grade or
     a rating also has a ``number``.
@@ -239,9 +237,3 @@ def known_weights(rows: pl.DataFrame) -> NDArray[np.float64] | None:
             "others do. Give it for all of them, as ragstone sample writes it, or for none."
         )
     return rows[WEIGHT].to_numpy().astype(np.float64)
-
-
-def answers_of_people(run: JudgedRows) -> pl.DataFrame:
-    """``example_id`` and ``ask`` of what people, not a judge, answered in a run."""
-    by_people = (pl.col("status") == "ok") & BY_PEOPLE
-    return run.ledger().filter(by_people).select("example_id", "ask")

@@ -336,44 +336,36 @@ answers, such as names and dates, word for word.
 """
 
 
-class SelfReference:
-    """The systems of a run whose answers are the references."""
+def systems_as_references(run: Run) -> tuple[str, ...]:
+    """The systems of whose answers every one is, letter by letter, one of its references.
 
-    def __init__(self, run: Run) -> None:
-        self._run = run
-
-    @cached_property
-    def systems(self) -> tuple[str, ...]:
-        """The systems of whose answers every one is, letter by letter, one of its references.
-
-        Answers without a reference are not looked at, nor is a system with answers of fewer than
-        ``LEAST_WORDS`` words in the median.
-        """
-        answer = pl.col("answer").str.strip_chars()
-        references = pl.col("reference").list.eval(pl.element().str.strip_chars())
-        # Made while they are read: all texts of a large run do not fit into memory.
-        rows = self._run.examples(
-            [
-                "system",
-                references.list.contains(answer).alias("equal"),
-                answer.str.count_matches(r"\S+").alias("words"),
-            ],
-            pl.col("answer").is_not_null() & (pl.col("reference").list.len() > 0),
-        )
-        by_system = rows.group_by("system", maintain_order=True).agg(
-            pl.col("equal").all(), pl.col("words").median()
-        )
-        alike = by_system.filter(pl.col("equal") & (pl.col("words") >= LEAST_WORDS))
-        return tuple(alike["system"])
-
-    def on(self, metric: Metric | None) -> tuple[str, ...]:
-        """Return the systems that a metric would compare with themselves."""
-        return self.systems if metric is not None and _against_reference(metric) else ()
+    Answers without a reference are not looked at, nor is a system with answers of fewer than
+    ``LEAST_WORDS`` words in the median.
+    """
+    answer = pl.col("answer").str.strip_chars()
+    references = pl.col("reference").list.eval(pl.element().str.strip_chars())
+    # Made while they are read: all texts of a large run do not fit into memory.
+    rows = run.examples(
+        [
+            "system",
+            references.list.contains(answer).alias("equal"),
+            answer.str.count_matches(r"\S+").alias("words"),
+        ],
+        pl.col("answer").is_not_null() & (pl.col("reference").list.len() > 0),
+    )
+    by_system = rows.group_by("system", maintain_order=True).agg(
+        pl.col("equal").all(), pl.col("words").median()
+    )
+    alike = by_system.filter(pl.col("equal") & (pl.col("words") >= LEAST_WORDS))
+    return tuple(alike["system"])
 
 
-def _against_reference(metric: Metric) -> bool:
+def sets_beside_reference(metric: Metric | None) -> bool:
+    """Return whether a metric would compare such a system with itself."""
     if isinstance(metric, Composite):
-        return any(_against_reference(part) for part in metric.components().values())
+        return any(map(sets_beside_reference, metric.components().values()))
+    if metric is None:
+        return False
     asks = [ASKS[name] for name in needed_asks([metric])]
     reads = {*metric.reads, *(part for ask in asks for part in (*ask.requires, *ask.beside))}
     return {"answer", "reference"} <= reads

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -19,11 +20,12 @@ from ragstone.stats.planning.sample_size import needed_n
 
 from .comparability import (
     SameInputs,
-    SelfReference,
     check_same,
     only_one_has,
     other_texts,
     same_inputs_reason,
+    sets_beside_reference,
+    systems_as_references,
     version_note,
 )
 from .compared_systems import (
@@ -36,7 +38,7 @@ from .compared_systems import (
     unpaired,
     values_of,
 )
-from .comparison_result import Adjust, Comparison, Comparisons, Met, Ranked, ranking, verdict_of
+from .comparison_result import Adjust, Comparison, Comparisons, Games, Ranked, ranking, verdict_of
 from .paired_scores import ComparisonSettings, Pairs, compare_pairs, outcomes, same_pairs
 
 SEED = 20_240_601
@@ -80,7 +82,7 @@ def compare(
         other: A second run: its systems are b, those of ``run`` are a. None: compare the systems of
             ``run``.
         baseline: Within one run, the only system to be b; None: every pair.
-        metrics: Metrics to compare; None: all, or with two runs all that both have.
+        metrics: None: all, or with two runs all that both have.
         by: Fields to compare by, value by value, in addition to the whole.
         margin: Differences up to this size are too small to matter, in the metric's unit, above 0.
         adjust: ``holm`` keeps the chance of any false finding, of a difference or of equivalence,
@@ -93,7 +95,6 @@ def compare(
     Raises:
         InputError: A run is not finished, there is nothing to pair, a metric differs between the
             runs, or an option is out of range.
-        UnknownName: There is no such metric or system.
     """
     _check(margin, adjust, level, other, baseline)
     fields = [by] if isinstance(by, str) else list(by)
@@ -129,7 +130,7 @@ def _compared(
     settings = ComparisonSettings(level, margin, seed, resamples)
     side_of = {side.name: side for match in matches for side in match}
     everyone = len(matches) == len(side_of) * (len(side_of) - 1) / 2
-    self_references = {id(run): SelfReference(run.run) for run in runs_of(matches)}
+    themselves = cache(systems_as_references)
     left_out: dict[str, list[str]] = {}
     numbered: list[tuple[int, Comparison]] = []
     ranked: list[Ranked] = []
@@ -137,16 +138,13 @@ def _compared(
     sources = relevance_by(row for row in first.run.estimate_list if row.metric in metrics)
     for metric in metrics:
         scale = first.scale(metric)
-        definition = first.metric(metric)
+        beside = sets_beside_reference(first.metric(metric))
         family = next(row.family for row in first.run.estimate_list if row.metric == metric)
-        met = []
+        games: Games = {}
         for at, (match, values) in enumerate(values_of(matches, metric, later)):
             a, b = match
-            references = (self_references[id(side.scored)].on(definition) for side in match)
             itself = [
-                side.name
-                for side, systems in zip(match, references, strict=True)
-                if side.system in systems
+                side.name for side in match if beside and side.system in themselves(side.scored.run)
             ]
             for name in itself:
                 left_out.setdefault(name, []).append(metric)
@@ -171,12 +169,12 @@ def _compared(
                 )  # fmt: skip
                 numbered.append((at, pair))
                 if group is None:
-                    met.append(Met(a.name, b.name, outcomes(pairs, scale), pairs.cluster))
+                    games[a.name, b.name] = outcomes(pairs, scale), pairs.cluster
                 if equal and group is None:
                     break
-        rivals = {name for pair in met for name in (pair.first, pair.second)}
+        rivals = {name for pair in games for name in pair}
         if everyone and len(rivals) > 2 and scale.better != "0":
-            ranked += ranking(metric, met, level=level)
+            ranked += ranking(metric, games, level=level)
     numbered.sort(key=lambda item: item[0])
     comparisons = _judged([pair for _, pair in numbered], adjust, settings)
     notes += [

@@ -310,11 +310,7 @@ def over_common(
 
 
 def values_between(match: Match, metric: str) -> tuple[Values, Values]:
-    """The values of a metric for one pair of systems, see ``values_of``.
-
-    Raises:
-        InputError: The pair is not compared by this metric.
-    """
+    """The values of a metric for one pair of systems, see ``values_of``."""
     notes: list[str] = []
     for _, values in values_of([match], metric, notes):
         return values

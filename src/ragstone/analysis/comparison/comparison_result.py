@@ -74,27 +74,23 @@ class Ranked:
     reason: str | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Met:
-    """The pairs of two systems: 1 where the first wins, 0 where the second does, .5 for a tie."""
-
-    first: str
-    second: str
-    outcome: Floats
-    cluster: Ints
+Games = dict[tuple[str, str], tuple[Floats, Ints]]
+"""By two systems, outcome and cluster of their pairs: 1 where the first wins, 0 where the second
+does, .5 for a tie."""
 
 
-def ranking(metric: str, met: Sequence[Met], *, level: float) -> list[Ranked]:
+def ranking(metric: str, games: Games, *, level: float) -> list[Ranked]:
     """The systems of a metric, the strongest first."""
-    systems = list(dict.fromkeys(name for pair in met for name in (pair.first, pair.second)))
+    systems = list(dict.fromkeys(name for pair in games for name in pair))
     number = {name: at for at, name in enumerate(systems)}
-    first = np.concatenate([np.full(len(pair.outcome), number[pair.first]) for pair in met])
-    second = np.concatenate([np.full(len(pair.outcome), number[pair.second]) for pair in met])
-    outcome = np.concatenate([pair.outcome for pair in met])
-    cluster = np.concatenate([pair.cluster for pair in met])
+    outcome, cluster = map(np.concatenate, zip(*games.values(), strict=True))
+    first, second = (
+        np.concatenate([np.full(len(of[0]), number[pair[side]]) for pair, of in games.items()])
+        for side in (0, 1)
+    )
     fit = bradley_terry(first, second, outcome, cluster, systems=len(systems), level=level)
     size = len(systems)
-    games = np.bincount(first, minlength=size) + np.bincount(second, minlength=size)
+    played = np.bincount(first, minlength=size) + np.bincount(second, minlength=size)
     won = np.bincount(first, outcome, size) + np.bincount(second, 1 - outcome, size)
     ranked = []
     for name, at in number.items():
@@ -107,8 +103,8 @@ def ranking(metric: str, met: Sequence[Met], *, level: float) -> list[Ranked]:
             win_probability=None if strength is None else strength.win_probability,
             win_low=None if strength is None else strength.win_low,
             win_high=None if strength is None else strength.win_high,
-            win_share=float(won[at] / max(1, games[at])),
-            n=int(games[at]),
+            win_share=float(won[at] / max(1, played[at])),
+            n=int(played[at]),
             method=None if interval is None else interval.method,
             reason=fit.reason,
         ))  # fmt: skip
@@ -266,9 +262,14 @@ class Comparisons(Displayable):
         systems = {"corrected_a": comparison.a, "corrected_b": comparison.b}
         return {name: self.corrected(comparison, system) for name, system in systems.items()}
 
-    def between(self) -> dict[tuple[str, str], Sequence[Comparison]]:
+    def between(self) -> dict[tuple[str, str], list[Comparison]]:
         """The comparisons of each pair of systems."""
-        pairs: dict[tuple[str, str], list[Comparison]] = {}
-        for comparison in self.comparisons:
-            pairs.setdefault((comparison.a, comparison.b), []).append(comparison)
-        return {pair: tuple(ones) for pair, ones in pairs.items()}
+        return by_pair(self.comparisons)
+
+
+def by_pair(comparisons: Sequence[Comparison]) -> dict[tuple[str, str], list[Comparison]]:
+    """The comparisons of each pair of systems."""
+    pairs: dict[tuple[str, str], list[Comparison]] = {}
+    for comparison in comparisons:
+        pairs.setdefault((comparison.a, comparison.b), []).append(comparison)
+    return pairs

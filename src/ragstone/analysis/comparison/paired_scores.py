@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -46,7 +47,7 @@ ALL_ALIKE = "all_alike_without_a_range"
 """All pairs differ alike, and the metric has no range to argue from."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Pairs:
     """The questions for which both systems have a value.
 
@@ -73,10 +74,31 @@ class Pairs:
         partly = int(np.count_nonzero(valued & ((a.owed > 0) | (b.owed > 0))))
         return cls(a.value[valued], b.value[valued], clusters[valued], undefined, missing, partly)
 
-    @property
+    @cached_property
     def differences(self) -> Floats:
         """a - b."""
         return differences(self.a, self.b)
+
+    @cached_property
+    def number(self) -> Ints | None:
+        """The cluster of each pair, counted from 0; None where each is one of its own."""
+        clusters, number = np.unique(self.cluster, return_inverse=True)
+        return None if len(clusters) == len(number) else number
+
+    @cached_property
+    def counts(self) -> Floats:
+        """Pairs of each cluster."""
+        return self.sums(np.ones(len(self.a)))
+
+    @property
+    def noun(self) -> str:
+        return "pair" if self.number is None else "cluster"
+
+    def sums(self, values: Floats) -> Floats:
+        """Sum up the values of the pairs of each cluster."""
+        if self.number is None:
+            return values
+        return np.bincount(self.number, values).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,19 +121,19 @@ def compare_pairs(
 ) -> Comparison:
     """All statistics of the pairs, except the adjusted p-value and the verdict."""
     d = pairs.differences
-    by = _ByCluster.of(pairs, d)
+    sums_a, sums_b = pairs.sums(pairs.a), pairs.sums(pairs.a - d)
     rate = scale.rate and bool(np.isin(pairs.a, (0, 1)).all() and np.isin(pairs.b, (0, 1)).all())
 
     def difference(level: float) -> PairedDifference:
         return paired_difference(
-            by.a, by.b, by.counts, rate=rate, low=scale.low, high=scale.high, level=level
+            sums_a, sums_b, pairs.counts, rate=rate, low=scale.low, high=scale.high, level=level
         )
 
     interval = difference(settings.level).interval
     # Both ends of the interval inside the margin are a test at alpha.
     narrow = difference(1 - 2 * settings.alpha).interval
-    p, test = _tested(d, by, rate, settings)
-    needed, why_none = _needed(by, rate, scale, settings, differ=bool(d.any()))
+    p, test = _tested(pairs, rate, settings)
+    needed, why_none = _needed(pairs, sums_a, sums_b, rate, scale, settings)
     ahead = -d if scale.better == "-" else d
     wins, losses = int(np.count_nonzero(ahead > 0)), int(np.count_nonzero(ahead < 0))
     mean_a, mean_b = (float(values.mean()) if len(d) else None for values in (pairs.a, pairs.b))
@@ -132,18 +154,18 @@ def compare_pairs(
         verdict="cannot_tell",
         margin=settings.margin,
         n_pairs=len(d),
-        clusters=len(by.counts),
+        clusters=len(pairs.counts),
         n_undefined=pairs.undefined,
         n_missing=pairs.missing,
         wins=wins,
         ties=len(d) - wins - losses,
         losses=losses,
-        win_rate=_win_rate(by, ahead, settings.level),
+        win_rate=_win_rate(pairs, ahead, settings.level),
         effect_size=standardised_difference(d),
         relative_change=relative,
         n_needed=needed,
         n_needed_reason=why_none,
-        reasons=_reasons(pairs, d, by, scale, settings, interval=interval is not None),
+        reasons=_reasons(pairs, scale, settings, interval=interval is not None),
     )
 
 
@@ -192,54 +214,27 @@ def outcomes(pairs: Pairs, scale: ValueRange) -> Floats:
     return np.asarray((np.sign(-d if scale.better == "-" else d) + 1) / 2)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _ByCluster:
-    """Sums over the pairs of each cluster that has any."""
-
-    a: Floats
-    b: Floats
-    counts: Floats
-    number: Ints | None
-    """The cluster of each pair; None where each is one of its own."""
-
-    @classmethod
-    def of(cls, pairs: Pairs, d: Floats) -> "_ByCluster":
-        clusters, number = np.unique(pairs.cluster, return_inverse=True)
-        if len(clusters) == len(d):
-            return cls(pairs.a, pairs.a - d, np.ones(len(d)), None)
-        whole = cls(pairs.a, pairs.b, np.ones(len(d)), number)
-        return cls(whole.sums(pairs.a), whole.sums(pairs.a - d), whole.sums(whole.counts), number)
-
-    @property
-    def noun(self) -> str:
-        return "pair" if self.number is None else "cluster"
-
-    def sums(self, values: Floats) -> Floats:
-        if self.number is None:
-            return values
-        return np.bincount(self.number, values).astype(np.float64)
-
-
 def _needed(
-    by: _ByCluster, rate: bool, scale: ValueRange, settings: ComparisonSettings, *, differ: bool
-) -> tuple[int | None, str | None]:
+    pairs: Pairs, sums_a: Floats, sums_b: Floats, rate: bool, scale: ValueRange,
+    settings: ComparisonSettings,
+) -> tuple[int | None, str | None]:  # fmt: skip
     if settings.margin is None:
         return None, "no_margin"
-    if len(by.counts) < 2:
-        return None, reason("fewer_than_two", noun=by.noun)
-    if not differ:
+    if len(pairs.counts) < 2:
+        return None, reason("fewer_than_two", noun=pairs.noun)
+    if not pairs.differences.any():
         return None, NO_PAIR_DIFFERS
     needed = needed_pairs(
-        by.a, by.b, by.counts, margin=settings.margin, rate=rate, low=scale.low, high=scale.high,
-        level=settings.level,
+        sums_a, sums_b, pairs.counts, margin=settings.margin, rate=rate, low=scale.low,
+        high=scale.high, level=settings.level,
     )  # fmt: skip
     if needed is None:
         return None, ALL_ALIKE
-    return (None, NARROW) if needed <= by.counts.sum() else (needed, None)
+    return (None, NARROW) if needed <= len(pairs.a) else (needed, None)
 
 
 def _tested(
-    d: Floats, by: _ByCluster, rate: bool, settings: ComparisonSettings
+    pairs: Pairs, rate: bool, settings: ComparisonSettings
 ) -> tuple[float | None, Test | None]:
     """The p-value of the appropriate test; none if no pair differs, because nothing is tested then.
 
@@ -248,41 +243,42 @@ def _tested(
 
     Source: Tarone (1990), "A modified Bonferroni method for discrete data".
     """
+    d = pairs.differences
     if not d.any():
         return None, None
-    if rate and by.number is None:
+    if rate and pairs.number is None:
         ahead, behind = int(np.count_nonzero(d > 0)), int(np.count_nonzero(d < 0))
         return mcnemar_exact(ahead, behind), "mcnemar_exact"
-    p, exact = sign_flip_test(by.sums(d), seed=settings.seed, resamples=settings.resamples)
+    p, exact = sign_flip_test(pairs.sums(d), seed=settings.seed, resamples=settings.resamples)
     return p, "sign_flip_exact" if exact else "sign_flip"
 
 
-def _win_rate(by: _ByCluster, ahead: Floats, level: float) -> PairedWinRate | None:
+def _win_rate(pairs: Pairs, ahead: Floats, level: float) -> PairedWinRate | None:
     won = (np.sign(ahead) + 1) / 2
     mean = mean_interval(
-        by.sums(won), by.counts, by.sums(won * won), rate=False, low=0.0, high=1.0, level=level
+        pairs.sums(won), pairs.counts, pairs.sums(won * won), rate=False, low=0, high=1, level=level
     )
     return None if mean.value is None else PairedWinRate(mean.value, **ends_of(mean.interval))
 
 
 def _reasons(
-    pairs: Pairs, d: Floats, by: _ByCluster, scale: ValueRange, settings: ComparisonSettings, *,
-    interval: bool,
-) -> tuple[str, ...]:  # fmt: skip
+    pairs: Pairs, scale: ValueRange, settings: ComparisonSettings, *, interval: bool
+) -> tuple[str, ...]:
+    d = pairs.differences
     if not len(d):
         undefined, missing = pairs.undefined or None, pairs.missing or None
         return (reason("no_pair_has_both", undefined=undefined, missing=missing),)
     reasons = []
-    if len(by.counts) == 1:
-        reasons.append(reason("one_cluster", noun=by.noun))
+    if len(pairs.counts) == 1:
+        reasons.append(reason("one_cluster", noun=pairs.noun))
     elif not interval:
         reasons.append(ALL_ALIKE)
-    differing = int(np.count_nonzero(by.sums(d)))
+    differing = int(np.count_nonzero(pairs.sums(d)))
     least = 2.0 ** (1 - max(1, differing))
     if not d.any():
         reasons.append(NO_PAIR_DIFFERS)
     elif least > settings.alpha:
-        reasons.append(reason("too_few_differ", n=differing, noun=by.noun, least=f"{least:.2g}"))
+        reasons.append(reason("too_few_differ", n=differing, noun=pairs.noun, least=f"{least:.2g}"))
     if pairs.partly:
         reasons.append(reason("pairs_in_part", n=pairs.partly))
     if scale.better == "0":

@@ -12,7 +12,7 @@ from ragstone.analysis.scored_run import Scored
 from ragstone.core.errors import InputError
 from ragstone.core.messages import Displayable, argument, plain, reason
 from ragstone.metrics import Composite, parse_metric
-from ragstone.stats import Interval, mean_interval
+from ragstone.stats import Interval, ends_of, mean_interval
 from ragstone.stats.comparison.preference_models import (
     Coefficients,
     log_loss,
@@ -162,20 +162,14 @@ def fit_weights(
     folds, predict the questions of each fold; folds are of whole questions (the run's clusters).
 
     Args:
-        scored: The run.
-        opinions: People's opinions of its examples.
         metrics: Metrics of the run. None: those of ``start``; if that is ``equal``, all metrics
             that can be in one composite and have a score for nearly every pair.
         start: ``equal``, or a composite: ``ragas_score``, ``composite(weights="…")``.
-        folds: Number of folds, at least 2.
-        seed: Random seed of the folds.
         level: Confidence level of the gain's interval.
 
     Raises:
         InputError: There is no metric to weight, no pair with all scores, a ``start`` that is not
             an arithmetic composite, or too few folds.
-        UnknownName: The run does not have such a metric.
-        DataError: Opinions of examples that the run does not have.
     """
     if folds < 2:
         raise InputError(
@@ -186,7 +180,7 @@ def fit_weights(
     pairs = judged_of(opinions, scored)
     names, excluded, turn = weighable(scored, metrics, begin, pairs)
     table, left_out, n_left_out = score_table(scored, names, pairs, turn)
-    if not table.size:
+    if not len(table.said):
         lacking = "; ".join(f"{name} lacks {count:,}" for name, count in left_out.items())
         raise InputError(
             f"No {opinions.sort} is left for which all of {', '.join(names)} have scores: "
@@ -211,19 +205,22 @@ def fit_weights(
     first = np.array([1.0 if begin is None else begin.get(name, 0.0) for name in names])
     first /= first.sum()
     sort = opinions.sort
-    held = _held_out(sort, table, first, folds, seed)
+    questions, cluster = np.unique(table.cluster, return_inverse=True)
+    folds = min(folds, len(questions))
+    fold = np.random.default_rng(seed).permutation(np.arange(len(questions)) % folds)[cluster]
+    losses, placed, by_fold = _held_out(sort, table, first, fold)
     whole = _fitted(sort, table.x, table.said)
-    gains = held.losses[0] - held.losses[1]
-    sums, counts = np.bincount(held.cluster, weights=gains), np.bincount(held.cluster)
+    gains = losses[0] - losses[1]
+    sums, counts = np.bincount(cluster, weights=gains), np.bincount(cluster)
     interval = mean_interval(sums, counts, rate=False, low=None, high=None, level=level).interval
     rounded = _rounded(whole.weights)
     decision, why = _verdict(sort, rounded, interval, start)
-    spread = np.array(held.by_fold) if held.by_fold else first[None, :] * 0
+    spread = np.array(by_fold) if by_fold else first[None, :] * 0
     weights = first * 0 if whole.weights is None else whole.weights
     order = np.argsort(-weights, kind="stable")
     fits = [
-        Fit(text, float(held.losses[side].mean()),
-            *concordance(sort, held.placed[side], table.said, held.cluster, level,
+        Fit(text, float(losses[side].mean()),
+            *concordance(sort, placed[side], table.said, cluster, level,
                          np.random.default_rng(seed)))
         for side, text in enumerate((
             _composite(names, first) if start == EQUAL else str(parse_metric(start)),
@@ -243,44 +240,32 @@ def fit_weights(
         start=fits[0],
         fitted=fits[1],
         gain=float(gains.mean()),
-        gain_low=None if interval is None else interval.low,
-        gain_high=None if interval is None else interval.high,
+        **ends_of(interval, "gain_"),
         kept=decision,
         why=why,
-        n=table.size,
-        n_questions=held.questions,
+        n=len(table.said),
+        n_questions=len(questions),
         n_annotators=len({opinion.annotator for opinion in opinions.rows}),
         n_ties=int((table.said == 0).sum()) if sort == Sort.PREFERENCE else 0,
         left_out=left_out,
         n_left_out=n_left_out,
         excluded=dict(excluded),
-        folds=held.folds,
+        folds=folds,
         seed=seed,
         level=level,
     )  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class _HeldOut:
-    """Predictions for held-out opinions: by the starting weights, then by the fitted ones."""
+def _held_out(
+    sort: Sort, table: WeighingTable, first: Floats, fold: NDArray[np.int64]
+) -> tuple[Floats, Floats, list[Floats]]:
+    """Losses and composites of held-out rows, and the weights fitted without each fold.
 
-    losses: Floats
-    placed: Floats
-    by_fold: list[Floats]
-    cluster: NDArray[np.int64]
-    questions: int
-    folds: int
-
-
-def _held_out(sort: Sort, table: WeighingTable, first: Floats, folds: int, seed: int) -> _HeldOut:
-    _, cluster = np.unique(table.cluster, return_inverse=True)
-    questions = int(cluster.max()) + 1
-    folds = min(folds, questions)
-    losses = np.zeros((2, table.size))
-    placed = np.zeros((2, table.size))
+    Of shape (2, n): by the starting weights, then by the fitted ones.
+    """
+    losses, placed = np.zeros((2, len(fold))), np.zeros((2, len(fold)))
     by_fold = []
-    fold = np.random.default_rng(seed).permutation(np.arange(questions) % folds)[cluster]
-    for held_out in range(folds):
+    for held_out in range(fold.max() + 1):
         test, train = fold == held_out, fold != held_out
         fit = _fitted(sort, table.x[train], table.said[train])
         weights = fit.weights
@@ -300,7 +285,7 @@ def _held_out(sort: Sort, table: WeighingTable, first: Floats, folds: int, seed:
             )
         placed[0, test] = table.x[test] @ first
         placed[1, test] = table.x[test] @ (first * 0 if weights is None else weights)
-    return _HeldOut(losses, placed, by_fold, cluster, questions, folds)
+    return losses, placed, by_fold
 
 
 def _fitted(sort: Sort, x: Floats, opinions: Floats) -> Coefficients:

@@ -14,7 +14,7 @@ A rating names an example with any number; higher is better::
     q1-bm25,4,ann
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import compress
@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragstone.analysis.scored_run import Scored, known_metric
-from ragstone.annotation.adjudication import FinalLabel, that_count
+from ragstone.annotation.adjudication import that_count
 from ragstone.annotation.read_labels import source_of
 from ragstone.core.errors import DataError, Fault, InputError
 from ragstone.core.messages import Reason, argument, reason
@@ -74,19 +74,9 @@ class Opinions:
     rows: tuple[Opinion, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class JointOpinion:
-    """People's combined opinion of a pair of examples, or of one example.
-
-    ``a`` and ``b`` are row indexes in ``Scored.facets``, several if a system answered a question
-    several times; ``a`` is empty for a rating. ``value`` is the mean over the annotators, or over
-    those of them who are adjudicators, if any.
-    """
-
-    a: tuple[int, ...]
-    b: tuple[int, ...]
-    value: float
-    annotators: int
+Pair = tuple[tuple[int, ...], tuple[int, ...]]
+"""A pair of examples, a and b, as row indexes in ``Scored.facets``, several if a system answered a
+question several times; of a rated example a is empty."""
 
 
 def read_opinions(path: str | Path) -> Opinions:
@@ -125,10 +115,11 @@ def read_opinions(path: str | Path) -> Opinions:
     return Opinions(name, next(iter(sorts)), tuple(rows))
 
 
-def judged_of(opinions: Opinions, scored: Scored) -> list[JointOpinion]:
-    """One entry for each pair, or example, of a run: the mean over its annotators.
+def judged_of(opinions: Opinions, scored: Scored) -> dict[Pair, float]:
+    """People's opinion of each pair, or example, of a run: the mean over its annotators.
 
-    A pair that one annotator saw as a, b and another as b, a is one pair.
+    Of adjudicators alone, if any said something. A pair that one annotator saw as a, b and another
+    as b, a is one pair.
     """
     facets = scored.facets
     ids = {id: (row,) for row, id in enumerate(facets["example_id"])}
@@ -137,7 +128,7 @@ def judged_of(opinions: Opinions, scored: Scored) -> list[JointOpinion]:
     for row, key in enumerate(facets.select("question_id", "system").iter_rows()):
         answers[key] = (*answers.get(key, ()), row)
     faults: list[Fault] = []
-    votes_of: dict[tuple[tuple[int, ...], tuple[int, ...]], dict[str, float]] = {}
+    votes_of: dict[Pair, dict[str, float]] = {}
     for opinion in opinions.rows:
         problems: list[Problem] = []
         a, b = _places(opinion, ids, answers, questions, problems)
@@ -151,11 +142,11 @@ def judged_of(opinions: Opinions, scored: Scored) -> list[JointOpinion]:
         faults += [Fault(opinions.source, opinion.line, *problem) for problem in problems]
     if faults:
         raise DataError(faults, hint=f"The run is {scored.run.path}.")
-    joint = []
-    for (a, b), votes in votes_of.items():
-        words = (FinalLabel(None, None, annotator, discarded=False) for annotator in votes)
+    joint = {}
+    for pair, votes in votes_of.items():
+        words = ((None, None, annotator, False) for annotator in votes)
         values = list(compress(votes.values(), that_count(words)))
-        joint.append(JointOpinion(a, b, sum(values) / len(values), len(values)))
+        joint[pair] = sum(values) / len(values)
     return joint
 
 
@@ -217,7 +208,7 @@ def _places(
     answers: Mapping[tuple[str, str], tuple[int, ...]],
     questions: Sequence[str],
     problems: list[Problem],
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
+) -> Pair:
     rows_of = list(_found(opinion, ids, answers, problems))
     if not problems and len(rows_of) == 2:
         if rows_of[0] == rows_of[1]:
@@ -269,18 +260,11 @@ class WeighingTable:
             if less is better.
         said: Shape (n,). People's mean preference or rating.
         cluster: Shape (n,). The index of the question, from 0.
-        annotators: Shape (n,). The number of annotators.
     """
 
     x: Floats
     said: Floats
     cluster: Whole
-    annotators: Whole
-
-    @property
-    def size(self) -> int:
-        """The number of rows."""
-        return len(self.said)
 
 
 def composite_terms(start: str) -> dict[str, float]:
@@ -298,7 +282,7 @@ def weighable(
     scored: Scored,
     metrics: Sequence[str],
     begin: Mapping[str, float] | None,
-    pairs: Sequence[JointOpinion],
+    pairs: Collection[Pair],
 ) -> tuple[list[str], dict[str, str], int]:
     """The metrics to weight, why others are excluded, and a sign: -1 if less is better in all.
 
@@ -340,16 +324,14 @@ def _unfit(scored: Scored, name: str) -> str | None:
     return None if scored.of(name)["value"].count() else "no_score_in_run"
 
 
-def _filled(scored: Scored, name: str, pairs: Sequence[JointOpinion]) -> float:
+def _filled(scored: Scored, name: str, pairs: Collection[Pair]) -> float:
     known = scored.of(name)["value"].is_not_null().to_numpy()
-    full = [
-        all(any(known[row] for row in side) for side in (pair.a, pair.b) if side) for pair in pairs
-    ]
+    full = [all(any(known[row] for row in side) for side in pair if side) for pair in pairs]
     return sum(full) / len(full) if full else 0.0
 
 
 def score_table(
-    scored: Scored, names: Sequence[str], pairs: Sequence[JointOpinion], turn: int
+    scored: Scored, names: Sequence[str], pairs: Mapping[Pair, float], turn: int
 ) -> tuple[WeighingTable, dict[str, int], int]:
     """Return the rows with all scores, those without a score by metric, and all left out."""
     values = np.column_stack([scored.of(name)["value"].cast(float).to_numpy() for name in names])
@@ -360,16 +342,15 @@ def score_table(
         sums = np.where(known, scores, 0).sum(axis=0)
         return np.where(known.any(axis=0), sums / np.maximum(known.sum(axis=0), 1), np.nan)
 
-    x = np.array([mean(pair.b) - (mean(pair.a) if pair.a else 0.0) for pair in pairs])
+    x = np.array([mean(b) - (mean(a) if a else 0.0) for a, b in pairs])
     x = turn * x.reshape(len(pairs), len(names))
     full = np.isfinite(x).all(axis=1)
     clusters = scored.facets["cluster"].to_list()
     codes = {name: code for code, name in enumerate(dict.fromkeys(clusters))}
     table = WeighingTable(
         x[full],
-        np.array([pair.value for pair in pairs])[full],
-        np.array([codes[clusters[pair.b[0]]] for pair in pairs], dtype=np.int64)[full],
-        np.array([pair.annotators for pair in pairs], dtype=np.int64)[full],
+        np.array(list(pairs.values()))[full],
+        np.array([codes[clusters[b[0]]] for _, b in pairs], dtype=np.int64)[full],
     )
     lacking = {name: int(count) for name, count in
                zip(names, (~np.isfinite(x)).sum(axis=0), strict=True) if count}  # fmt: skip

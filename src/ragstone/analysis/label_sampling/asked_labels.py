@@ -1,7 +1,7 @@
 """Asked labels: what annotators are asked and shown, who labels what, expected widths."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import sqrt
 from pathlib import Path
 from statistics import NormalDist
@@ -50,14 +50,6 @@ LEVEL = 0.95
 PEOPLE = "people"
 
 
-@dataclass(frozen=True, slots=True)
-class ExpectedWidth:
-    """The width of a mean's 95 % interval, from as many labels drawn in one way."""
-
-    by: str
-    width: float
-
-
 def expected_errors(scored: Scored, metric: str, people: pl.DataFrame | None) -> Floats:
     """Expect how far people's score lies from what the judge's verdict says, by example.
 
@@ -95,8 +87,8 @@ def expected_errors(scored: Scored, metric: str, people: pl.DataFrame | None) ->
     return np.asarray(np.sqrt(variances)[strata])
 
 
-def expected_width(errors: Floats, probability: ArrayLike, *, level: float = LEVEL) -> float:
-    """Width of the interval of the mean that ``calibrate`` will give.
+def expected_width(errors: Floats, probability: ArrayLike) -> float:
+    """Width of the 95 % interval of the mean that ``calibrate`` will give.
 
         2 z · sqrt(the larger of  sum of e² / π / N²  and  mean of e² / n*)
 
@@ -110,19 +102,12 @@ def expected_width(errors: Floats, probability: ArrayLike, *, level: float = LEV
     Source: Särndal, Swensson & Wretman (1992), "Model Assisted Survey Sampling", section 6.4, for
     draws that hardly depend on each other.
     """
-    z = NormalDist().inv_cdf(upper_quantile(level))
+    z = NormalDist().inv_cdf(upper_quantile(LEVEL))
     chance = np.asarray(probability, dtype=np.float64)
     rows = len(errors)
     kish = rows**2 / float((1 / chance).sum())
     variance = float((errors**2 / chance).sum()) / rows**2
     return 2 * z * sqrt(max(variance, float((errors**2).mean()) / kish))
-
-
-def expected_widths(errors: Floats, designs: Mapping[str, Floats]) -> tuple[ExpectedWidth, ...]:
-    """Return the width of each design, by the chances that it gives the examples."""
-    return tuple(
-        ExpectedWidth(by, expected_width(errors, chances)) for by, chances in designs.items()
-    )
 
 
 def _variance(labels: Floats, mass: Floats) -> float:

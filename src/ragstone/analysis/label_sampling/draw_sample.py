@@ -1,6 +1,6 @@
 """Sampling: which examples of a run people should label, and how likely each was to be drawn."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,10 +12,9 @@ from ragstone.analysis.scored_run import Scored, known_metric
 from ragstone.core.messages import plain, reason
 from ragstone.stats.planning.sampling import Allocation
 
-from .asked_labels import ExpectedWidth, shared_out
+from .asked_labels import shared_out
 from .sample_designs import (
     By,
-    DrawnUnits,
     RunUnits,
     SampleDesign,
     SampleStratum,
@@ -63,9 +62,9 @@ class Sample:
             examples were drawn.
         unit: What was drawn, in words: examples, questions, values of document_id.
         chances: Smallest and largest inclusion probability of any unit.
-        widths: Expected widths of the interval of the metric's mean from as many labels, by design,
-            the one used first. Empty without a metric, and for whole questions, because their
-            examples may err together.
+        widths: Expected widths of the 95 % interval of the metric's mean from as many labels, by
+            design, the one used first. Empty without a metric, and for whole questions, because
+            their examples may err together.
     """
 
     rows: pl.DataFrame
@@ -75,7 +74,7 @@ class Sample:
     questions: int | None
     unit: str
     chances: tuple[float, float]
-    widths: tuple[ExpectedWidth, ...]
+    widths: Mapping[str, float]
     notes: tuple[str, ...]
 
     @property
@@ -98,7 +97,7 @@ class Sample:
             "effective": self.effective,
             "chances": list(self.chances),
             "strata": strata,
-            "expected_widths": plain(self.widths),
+            "expected_widths": [{"by": by, "width": width} for by, width in self.widths.items()],
             "items": self.rows.to_dicts(),
             "notes": list(self.notes),
         }
@@ -141,10 +140,6 @@ def draw_sample(
         annotators: Names of the annotators; if empty, one annotator without a name.
         overlap: Share of the sample that goes to every annotator, in [0, 1]; the rest is divided
             evenly.
-
-    Raises:
-        InputError: The arguments do not fit together, or do not fit the run.
-        UnknownName: The run does not have such a metric.
     """
     # Corrections are chosen by looking: a draw, and its probabilities, must not follow them.
     scored, others = scored.without_corrections(), [other.without_corrections() for other in others]
@@ -156,21 +151,22 @@ def draw_sample(
     design, undefined = without_undefined(requested)
     units = units_of(design)
     rng = np.random.default_rng(seed)
-    sample = draw_units(design, units, rng)
-    widths = widths_of(design, sample.drawn)
-    picked = rng.permutation(sample.drawn.picked)
+    notes = [reason("undefined_not_drawn", n=undefined, metric=metric)] if undefined else []
+    drawn, sample_strata, names = draw_units(design, units, rng, notes)
+    widths = widths_of(design, drawn)
+    picked = rng.permutation(drawn.picked)
     who = shared_out(len(picked), annotators, overlap, rng)
-    chances = sample.drawn.probability
+    chances = drawn.probability
     return Sample(
-        rows=_rows(design.scored.facets, units, sample, picked, who),
-        strata=sample.strata,
+        rows=_rows(design.scored.facets, units, names, chances, picked, who),
+        strata=sample_strata,
         settings=_settings(design, annotators, overlap, seed),
         examples=len(design.scored.facets),
         questions=len(picked) if whole_questions else None,
         unit=units.noun,
         chances=(float(chances.min()), float(chances.max())),
         widths=widths,
-        notes=tuple(_notes(design, undefined, sample, widths)),
+        notes=(*notes, *_notes(design, sample_strata, widths)),
     )
 
 
@@ -195,27 +191,22 @@ def _settings(
 
 
 def _notes(
-    design: SampleDesign, undefined: int, sample: DrawnUnits, widths: Sequence[ExpectedWidth]
+    design: SampleDesign, strata: Sequence[SampleStratum], widths: Mapping[str, float]
 ) -> Iterator[str]:
-    if undefined:
-        yield reason("undefined_not_drawn", n=undefined, metric=design.metric)
-    yield from sample.notes
     if widths:
-        of = {width.by: width.width for width in widths}
-        chosen, best = widths[0].width, min(of, key=of.__getitem__)
+        chosen, best = widths[design.by], min(widths, key=widths.__getitem__)
         if design.people is None:
             yield "errors_not_known"
-        if of[best] < GAIN * chosen:
-            yield reason("narrower_design", by=best, less=f"{1 - of[best] / chosen:.2f}")
-    if any(stratum.drawn == 1 < stratum.there for stratum in sample.strata):
+        if widths[best] < GAIN * chosen:
+            yield reason("narrower_design", by=best, less=f"{1 - widths[best] / chosen:.2f}")
+    if any(stratum.drawn == 1 < stratum.there for stratum in strata):
         yield "stratum_of_one"
 
 
 def _rows(
-    frame: pl.DataFrame, units: RunUnits, sample: DrawnUnits, picked: NDArray[np.int64],
-    who: Sequence[Sequence[str]],
+    frame: pl.DataFrame, units: RunUnits, names: Sequence[str | None],
+    chances: NDArray[np.float64], picked: NDArray[np.int64], who: Sequence[Sequence[str]],
 ) -> pl.DataFrame:  # fmt: skip
-    names = sample.names or [None] * len(frame)
     order = np.full(units.size, -1)
     order[picked] = np.arange(len(picked))
     turn = order[units.place]
@@ -223,7 +214,7 @@ def _rows(
         frame.select("example_id", "question_id", "system")
         .with_columns(
             pl.Series("stratum", names, pl.String),
-            pl.Series("inclusion_probability", sample.drawn.probability[units.place]),
+            pl.Series("inclusion_probability", chances[units.place]),
             pl.Series("turn", turn),
         )
         .filter(pl.col("turn") >= 0)

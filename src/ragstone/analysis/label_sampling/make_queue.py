@@ -1,7 +1,7 @@
 """Label queues: made or extended from a run, from data or from a label sheet."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 
@@ -29,6 +29,7 @@ from ragstone.core.messages import argument
 from ragstone.data import from_frame, read
 from ragstone.judgements import NO_ANSWER, Grounding, languages
 from ragstone.metrics import Metric
+from ragstone.metrics.metric_names import loaded_metric
 from ragstone.run import Run
 
 from .asked_labels import (
@@ -159,20 +160,8 @@ AS_MADE = ("per_item", "overlap", "order", "chosen", "together", "seed")
 """What of a form never changes once its queue is there."""
 
 
-@dataclass(frozen=True, slots=True)
-class QueueSource:
-    """The content of a queue to be made.
-
-    Attributes:
-        risk: By example, how bad its score is, from 0 to 1; 1 where the judge failed.
-        doubt: By example, how near its score is to where yes becomes no, from 0 to 1.
-    """
-
-    items: Sequence[QueueItem]
-    asked: tuple[AskedLabel, ...]
-    said: LabelTable | None = None
-    risk: Mapping[str, float] | None = None
-    doubt: Mapping[str, float] | None = None
+Content = tuple[Sequence[QueueItem], tuple[AskedLabel, ...], LabelTable | None]
+"""Of a queue to be made: its items, the labels that are asked, and those that are there."""
 
 
 def annotate(
@@ -224,13 +213,13 @@ def annotate(
 
     Raises:
         InputError: There is no such source, or nothing to ask or to label.
-        UnknownName: There is no such task or metric.
     """
     path = Path(source)
     _check_guidelines(guidelines)
-    content = _source(path, tasks, asked, metric, threshold, examples, seed)
-    asked_labels = with_choices(content.asked)
-    questions = tuple(replace(each, required=each.label not in optional) for each in asked_labels)
+    items, asked_labels, labels_there = _source(path, tasks, asked, metric, examples, seed)
+    questions = tuple(
+        replace(each, required=each.label not in optional) for each in with_choices(asked_labels)
+    )
     known = [label.label for label in questions]
     for label in optional:
         if label not in known:
@@ -255,16 +244,22 @@ def annotate(
         },
         seed=seed,
     )
-    risk, doubt = content.risk or {}, content.doubt or {}
+    risk, doubt = NOTHING, NOTHING
+    if metric is not None:
+        scored = Scored(Run.open(path)).without_corrections()
+        score = known_metric(scored, metric)
+        near = closeness(scored, score, threshold).fill_null(0.0)
+        doubt = dict(zip(scored.of(score)["example_id"], near, strict=True))
+        risk = _risk(scored, score)
     # Before there is a store: wrong input leaves none behind.
-    items = labelled_items(form, content.items, risk, doubt)
+    items = labelled_items(form, items, risk, doubt)
     store = open_labels(fspath(labels)) if isinstance(labels, (str, PathLike)) else labels
     same = next((queue for queue in queues(store) if queue.name == form.name), None)
     if same is not None and _is_same(same, form):
         return Queue(store, form.name)
-    queue = make_queue(store, form, items, risk=risk, doubt=doubt)
-    if content.said is not None:
-        import_labels(queue, content.said)
+    queue = Queue.make(store, form, placed(form, items, risk, doubt))
+    if labels_there is not None:
+        import_labels(queue, labels_there)
     return queue
 
 
@@ -272,33 +267,25 @@ def more_examples(queue: Queue, source: str | PathLike[str], by: str = "") -> in
     """Add the examples of a source that a queue does not have yet; returns how many items."""
     form = queue.form
     names = tuple(dict.fromkeys(label.label for label in form.asked))
-    content = _source(Path(source), (), names, None, 0.5, None, form.seed)
-    return queue.extend(placed(form, content.items), by)
+    items, _, _ = _source(Path(source), (), names, None, None, form.seed)
+    return queue.extend(placed(form, items), by)
 
 
 def _source(
-    path: Path, tasks: Sequence[str], labels: Sequence[str], metric: str | None, threshold: float,
+    path: Path, tasks: Sequence[str], labels: Sequence[str], metric: str | None,
     examples: Collection[str] | None, seed: int,
-) -> QueueSource:  # fmt: skip
+) -> Content:  # fmt: skip
     if not path.exists():
         raise InputError(
             f"There is no {path}. Name a run folder, a dataset, or a sheet of `ragstone sample`."
         )
     if path.is_dir() and (path / RunEntry.MANIFEST).is_file():
         run = Run.open(path)
-        scored = None if metric is None else Scored(run).without_corrections()
-        name = None if scored is None or metric is None else known_metric(scored, metric)
-        measured = None if scored is None or name is None else scored.metric(name) or name
-        questions = _questions(tasks, labels, measured)
+        name = None if metric is None else known_metric(Scored(run), metric)
+        questions = _questions(tasks, labels, name and (loaded_metric(name) or name))
         if _of_pairs(questions):
-            items = pair_items(from_frame(run.examples()), ids=examples, seed=seed)
-        else:
-            items = run_items(run, questions, examples)
-        if scored is None or name is None:
-            return QueueSource(items, questions)
-        near = closeness(scored, name, threshold).fill_null(0.0)
-        doubt = dict(zip(scored.of(name)["example_id"], near, strict=True))
-        return QueueSource(items, questions, None, _risk(scored, name), doubt)
+            return pair_items(from_frame(run.examples()), ids=examples, seed=seed), questions, None
+        return run_items(run, questions, examples), questions, None
     if metric is not None:
         raise InputError(
             f"{argument('metric', metric)} needs a run with its scores, and {path} is none: "
@@ -309,13 +296,13 @@ def _source(
     chosen = [example for example in read(path) if examples is None or example.id in examples]
     questions = _questions(tasks, labels, None)
     if _of_pairs(questions):
-        return QueueSource(pair_items(chosen, seed=seed), questions)
-    return QueueSource(data_items(chosen, questions), questions)
+        return pair_items(chosen, seed=seed), questions, None
+    return data_items(chosen, questions), questions, None
 
 
 def _of_sheet(
     path: Path, tasks: Sequence[str], labels: Sequence[str], examples: Collection[str] | None
-) -> QueueSource:
+) -> Content:
     rows = sheet_rows(path)
     items = [
         item for item in sheet_items(rows, str(path)) if examples is None or item.id in examples
@@ -332,7 +319,7 @@ def _of_sheet(
             for each in questions
         )
     has_labels = any(str(row.get(name) or "").strip() for row in rows for name in columns)
-    return QueueSource(items, questions, read_label_table(path) if has_labels else None)
+    return items, questions, read_label_table(path) if has_labels else None
 
 
 def _questions(

@@ -38,20 +38,13 @@ from .sample_designs import VERDICT
 Propositions = Mapping[Unit, Mapping[str, Sequence[tuple[str, str]]]]
 
 
-def sample_items(sample: Sample, run: Run, labels: Sequence[AskedLabel]) -> list[QueueItem]:
-    """The examples of a sample in its order, whose systems and verdicts are not in them."""
-    drawn = dict(sample.rows.select("example_id", "inclusion_probability").iter_rows())
-    items = {item.id: item for item in run_items(run, labels, drawn, drawn)}
-    return [items[id] for id in drawn]
-
-
 def run_items(
     run: Run,
     labels: Sequence[AskedLabel],
     ids: Collection[str] | None = None,
     probabilities: Mapping[str, float] | None = None,
 ) -> list[QueueItem]:
-    """The examples of a run, in its order.
+    """The examples of a run, in its order, whose systems and verdicts are not in them.
 
     Args:
         run: Whose claims and statements are those of the judge who spoke first.
@@ -306,14 +299,13 @@ def label_sheet(
 ) -> LabelSheet:
     """The sample's examples with room for the labels.
 
-    Each annotator's rows stand together, examples in the random order of the sample.
-
-    Args:
-        language: Of the guideline; a kind without one in this language has its English one.
+    Each annotator's rows stand together, examples in the random order of the sample. The guideline
+    is in the language, see ``instructions_of``.
     """
     guideline, remarks = instructions_of(labels_asked, language)
-    items = {item.id: item for item in sample_items(sample, run, labels_asked)}
     drawn = sample.rows
+    chances = dict(drawn.select("example_id", "inclusion_probability").iter_rows())
+    items = {item.id: item for item in run_items(run, labels_asked, chances, chances)}
     strata = _blind(drawn["stratum"])
     rows = []
     bare: dict[str, None] = {}

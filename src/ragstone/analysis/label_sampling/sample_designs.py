@@ -24,7 +24,7 @@ from ragstone.stats.planning.sampling import (
     inclusion_probabilities,
 )
 
-from .asked_labels import ExpectedWidth, expected_errors, expected_widths
+from .asked_labels import expected_errors, expected_width
 
 
 def between_runs(scored: Scored, others: Sequence[Scored], metric: str) -> pl.Series:
@@ -232,29 +232,13 @@ class RunUnits:
     size: int
     noun: str
 
-    @classmethod
-    def of(cls, frame: pl.DataFrame, cluster: str | None) -> "RunUnits":
-        """Whole values of the cluster field, or without one examples."""
-        if cluster is None:
-            return cls(np.arange(len(frame)), len(frame), "examples")
-        names = frame["cluster"].unique(maintain_order=True)
-        codes = dict(zip(names, range(len(names)), strict=True))
-        noun = "questions" if cluster == "question_id" else f"values of {cluster}"
-        return cls(np.array([codes[name] for name in frame["cluster"]]), len(names), noun)
-
     def mean(self, values: Floats) -> Floats:
         """Average the values of each unit's examples."""
         return np.bincount(self.place, weights=values) / np.bincount(self.place)
 
 
-@dataclass(frozen=True, eq=False)
-class DrawnUnits:
-    """The units that were drawn, the strata they come from with each example's, and remarks."""
-
-    drawn: Drawn
-    strata: tuple[SampleStratum, ...] = ()
-    names: Sequence[str | None] | None = None
-    notes: tuple[str, ...] = ()
+DrawnUnits = tuple[Drawn, tuple[SampleStratum, ...], Sequence[str | None]]
+"""The units that were drawn, the strata they come from, and that of each example."""
 
 
 def check_design(design: SampleDesign) -> None:
@@ -297,42 +281,50 @@ def units_of(design: SampleDesign) -> RunUnits:
     scored, n = design.scored, design.n
     if n < 1:
         raise InputError(f"A sample needs at least one example, got {argument('n', n)}.")
-    units = RunUnits.of(scored.facets, scored.cluster if design.whole_questions else None)
+    units = RunUnits(np.arange(len(scored.facets)), len(scored.facets), "examples")
+    if design.whole_questions:
+        clusters = scored.facets["cluster"]
+        names = clusters.unique(maintain_order=True)
+        codes = {name: code for code, name in enumerate(names)}
+        of = scored.cluster
+        noun = "questions" if of == "question_id" else f"values of {of}"
+        units = RunUnits(np.array([codes[name] for name in clusters]), len(names), noun)
     if n > units.size:
         has = f"{units.size:,} {units.noun}"
         raise InputError(f"{argument('n', n)} is more than {scored.run.path} has: {has}.")
     return units
 
 
-def draw_units(design: SampleDesign, units: RunUnits, rng: np.random.Generator) -> DrawnUnits:
+def draw_units(
+    design: SampleDesign, units: RunUnits, rng: np.random.Generator, notes: list[str]
+) -> DrawnUnits:
     """Draw units as the design says."""
-    if design.by == "random":
-        return DrawnUnits(draw_random(units.size, design.n, rng))
     if design.by == "stratified":
         return _stratified(design, units, rng)
-    notes: tuple[str, ...] = ()
-    if design.by == "error":
-        assert design.metric is not None
-        errors = expected_errors(design.scored, design.metric, design.people)
-        weights = _floored(units.mean(errors))
+    if design.by == "random":
+        drawn = draw_random(units.size, design.n, rng)
     else:
-        telling, notes = _telling(design)
-        weights = EMPHASIS ** units.mean(telling)
-    drawn = draw_systematic(inclusion_probabilities(weights, design.n), rng)
-    return DrawnUnits(drawn, notes=notes)
+        if design.by == "error":
+            assert design.metric is not None
+            errors = expected_errors(design.scored, design.metric, design.people)
+            weights = _floored(units.mean(errors))
+        else:
+            weights = EMPHASIS ** units.mean(_telling(design, notes))
+        drawn = draw_systematic(inclusion_probabilities(weights, design.n), rng)
+    return drawn, (), [None] * len(units.place)
 
 
-def widths_of(design: SampleDesign, drawn: Drawn) -> tuple[ExpectedWidth, ...]:
+def widths_of(design: SampleDesign, drawn: Drawn) -> dict[str, float]:
     """Expect how wide the interval of the metric's mean is going to be, by this and other designs.
 
     Empty without a metric, where nothing varies, and for whole questions, whose examples may err
     together.
     """
     if design.metric is None or design.whole_questions:
-        return ()
+        return {}
     errors = expected_errors(design.scored, design.metric, design.people)
     if not errors.any():
-        return ()
+        return {}
     rows, n = len(design.scored.facets), design.n
     near = closeness(design.scored, design.metric, design.threshold).fill_null(0.0).to_numpy()
     chances: dict[str, Floats] = {design.by: drawn.probability}
@@ -340,7 +332,7 @@ def widths_of(design: SampleDesign, drawn: Drawn) -> tuple[ExpectedWidth, ...]:
                 "near-threshold": inclusion_probabilities(EMPHASIS**near, n)}  # fmt: skip
     if design.people is not None:
         chances["error"] = inclusion_probabilities(_floored(errors), design.n)
-    return expected_widths(errors, chances)
+    return {by: expected_width(errors, chance) for by, chance in chances.items()}
 
 
 def _floored(errors: Floats) -> Floats:
@@ -354,10 +346,9 @@ def closeness(scored: Scored, metric: str, threshold: float) -> pl.Series:
     return 1 - distance / (distance.max() or 1.0)
 
 
-def _telling(design: SampleDesign) -> tuple[Floats, tuple[str, ...]]:
+def _telling(design: SampleDesign, notes: list[str]) -> Floats:
     assert design.metric is not None
     scored, metric, others = design.scored, design.metric, design.others
-    notes = []
     if design.by == "near-threshold":
         near = closeness(scored, metric, design.threshold)
         if not near.count():
@@ -378,7 +369,7 @@ def _telling(design: SampleDesign) -> tuple[Floats, tuple[str, ...]]:
         notes.append(reason("verdicts_agree", n=agreeing, examples=compared))
     if unknown := near.null_count():
         notes.append(reason("no_score_to_go_by", n=unknown))
-    return near.fill_null(0.0).to_numpy().astype(np.float64), tuple(notes)
+    return near.fill_null(0.0).to_numpy().astype(np.float64)
 
 
 def _stratified(design: SampleDesign, units: RunUnits, rng: np.random.Generator) -> DrawnUnits:
@@ -408,4 +399,4 @@ def _stratified(design: SampleDesign, units: RunUnits, rng: np.random.Generator)
     rows = allocate(sizes, n, design.allocation, deviations=spread)
     drawn = draw_stratified(stratum_of, rows, rng)
     strata = zip(known, sizes.tolist(), rows.tolist(), strict=True)
-    return DrawnUnits(drawn, tuple(SampleStratum(*stratum) for stratum in strata), names)
+    return drawn, tuple(SampleStratum(*stratum) for stratum in strata), names

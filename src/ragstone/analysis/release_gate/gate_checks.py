@@ -1,7 +1,7 @@
 """Gate checks: the state of each requirement on each system, and the effect of missing scores."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 import polars as pl
@@ -17,7 +17,6 @@ from ragstone.stats.distributions import LEAST_P, Side, one_sided_p
 
 from .gate_requirements import (
     Bound,
-    GateRequirement,
     NoWorse,
     gain,
     lacking,
@@ -71,12 +70,7 @@ def read_checks(
     cluster: str | None = None,
     faults: Sequence[InputError] = (),
 ) -> tuple[list[Check], list[str]]:
-    """The requirements to decide, and notes on them.
-
-    Args:
-        only: Of ``no_worse_than`` only these metrics; none for all.
-        cluster: Field whose rows are not independent; by default the run's own.
-    """
+    """The requirements to decide, and notes on them; see ``gate``."""
     scored = Scored(run, cluster=cluster)
     hint = f"It has {', '.join(scored.systems)}."
     unknown = [
@@ -97,20 +91,20 @@ def read_checks(
     problems += unknown
     systems = [name for name in scored.systems if name in system or not system or unknown]
 
-    def required(text: str) -> GateRequirement:
-        requirement = read_requirement(text, scored)
-        metric, composite = requirement.metric, over_means(scored, requirement.metric)
+    requirements: dict[tuple[str, Bound], str] = {}
+
+    def required(text: str) -> None:
+        metric, bar = read_requirement(text, scored)
+        composite = over_means(scored, metric)
         if composite is not None and (parts := lacking(scored, composite)):
             adds = call("rescore", argument("run", scored.run.path), argument("metrics", parts[0]))
             raise InputError(
-                f"{requirement.text!r}: {metric} is made of the means of {', '.join(parts)}, "
+                f"{text.strip()!r}: {metric} is made of the means of {', '.join(parts)}, "
                 f"which the run has no scores of. {adds} adds them."
             )
-        return requirement
+        requirements.setdefault((metric, bar), text.strip())
 
-    requirements: dict[tuple[str, Bound], GateRequirement] = {}
-    for requirement in _each(require, required, problems):
-        requirements.setdefault((requirement.metric, requirement.bar), requirement)
+    _each(require, required, problems)
     baselines = _each(
         dict.fromkeys(no_worse_than),
         lambda text: read_no_worse(text, scored, systems, only),
@@ -122,7 +116,7 @@ def read_checks(
         lines = "\n".join(f"  {fault.text}" for fault in problems)
         raise InputError(f"{len(problems)} problems with the arguments of the gate.\n{lines}")
     notes = list(scored.remarks)
-    checks = list(_required(scored, requirements.values(), systems, corrected, notes))
+    checks = list(_required(scored, requirements, systems, corrected, notes))
     for baseline in baselines:
         checks += _no_worse(baseline)
         notes += baseline.notes
@@ -142,11 +136,10 @@ def _each(texts: Iterable[str], read: Callable[[str], T], faults: list[RagstoneE
 
 
 def _required(
-    scored: Scored, requirements: Iterable[GateRequirement], systems: Sequence[str],
+    scored: Scored, requirements: Mapping[tuple[str, Bound], str], systems: Sequence[str],
     corrected: CorrectedBy | None, notes: list[str],
 ) -> Iterator[Check]:  # fmt: skip
-    for requirement in requirements:
-        metric, bar = requirement.metric, requirement.bar
+    for (metric, bar), text in requirements.items():
         scale, scores = scored.scale(metric), scored.of(metric)
         composite = over_means(scored, metric)
         uncorrected = []
@@ -162,8 +155,10 @@ def _required(
                 quantity = owing(instead, quantity)
             elif corrected is not None:
                 uncorrected.append(system)
-            check = Check(requirement.text, metric, system, bar, scale.better, quantity, rows)
-            yield replace(check, corrected=instead is not None)
+            yield Check(
+                text, metric, system, bar, scale.better, quantity, rows,
+                corrected=instead is not None,
+            )  # fmt: skip
         if corrected is not None and uncorrected:
             notes.append(reason("uncorrected", of=metric, systems="\n".join(uncorrected)))
 
@@ -174,12 +169,10 @@ def _no_worse(baseline: NoWorse) -> Iterator[Check]:
     for metric in baseline.metrics:
         text = f"{metric} no worse than {baseline.text}"
         for match in baseline.matches:
-            side, gained = match[0], gain(match, metric)
+            side, (quantity, differences, equal) = match[0], gain(match, metric)
             better = side.scored.scale(metric).better
-            same = gained.equal and inputs.everywhere(match, metric)
-            yield Check(
-                text, metric, side.system, bar, better, gained.quantity, gained.differences, same
-            )
+            same = equal and inputs.everywhere(match, metric)
+            yield Check(text, metric, side.system, bar, better, quantity, differences, same)
 
 
 State = Literal["holds", "broken", "open"]

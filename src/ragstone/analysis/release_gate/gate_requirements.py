@@ -7,7 +7,7 @@ decided on these means, not on example scores.
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 from typing import Literal
@@ -96,16 +96,7 @@ class Bound:
         return self.met(interval.low if self.side == "above" else interval.high)
 
 
-@dataclass(frozen=True, slots=True)
-class GateRequirement:
-    """A metric of the run, and its bar; ``text`` is as the user wrote it."""
-
-    text: str
-    metric: str
-    bar: Bound
-
-
-def read_requirement(text: str, scored: Scored) -> GateRequirement:
+def read_requirement(text: str, scored: Scored) -> tuple[str, Bound]:
     """Read ``METRIC OP BAR``: any form of a metric, >=, >, <= or <, and a number or percentage."""
     written = _written(text)
     if written["op"] == "==":
@@ -119,7 +110,7 @@ def read_requirement(text: str, scored: Scored) -> GateRequirement:
     metric, bar = known_metric(scored, written["metric"]), Bound(op, at)
     if fault := _idle(bar, scored.scale(metric)):
         raise InputError(f"{text!r}: {metric} {fault}")
-    return GateRequirement(text.strip(), metric, bar)
+    return metric, bar
 
 
 def metric_in(text: str) -> str:
@@ -271,20 +262,6 @@ class NoWorse:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Gain:
-    """The gain of a system over its baseline in one metric.
-
-    Attributes:
-        quantity: The mean difference of the pairs in the metric's direction.
-        differences: That of each pair: ``example_id`` and ``value``.
-    """
-
-    quantity: Quantity
-    differences: pl.DataFrame
-    equal: bool
-
-
 def read_no_worse(
     text: str, scored: Scored, systems: Sequence[str], only: Sequence[str] = ()
 ) -> NoWorse:
@@ -338,99 +315,71 @@ def read_no_worse(
     return NoWorse(text.strip(), margin, tuple(matches), metrics, (*notes, *unpaired(matches)))
 
 
-def gain(match: Match, metric: str) -> Gain:
+def gain(match: Match, metric: str) -> tuple[Quantity, pl.DataFrame, bool]:
     """The paired difference of a system and its baseline, above 0 where the system is better.
 
-    Questions that both answered are pairs; of several rows of a question the mean counts. A
-    composite that leaves components out is made of those that both have.
+    Its mean, that of each pair as ``example_id`` and ``value``, and whether all are 0. Questions
+    that both answered are pairs; of several rows of a question the mean counts. A composite that
+    leaves components out is made of those that both have.
     """
     side, baseline = match
     scale = side.scored.scale(metric)
-    values = values_between(match, metric)
-    pairs = _Pairs(values, side.there & baseline.there, side.questions.clusters, scale)
-    valued = pairs.valued
-    worth = pairs.sign * (values[0].value - values[1].value)
+    a, b = values = values_between(match, metric)
+    there = side.there & baseline.there
+    valued = there & a.valued & b.valued
+    worth = b.value - a.value if scale.better == "-" else a.value - b.value
     rows = pl.DataFrame({"example_id": _examples(side).filter(pl.Series(valued)),
                          "value": worth[valued]})  # fmt: skip
-    equal = bool(values[0].equals(values[1])[pairs.there].all())
-    return Gain(pairs.quantity(_reasons(match, metric)), rows, equal)
+    equal = bool(a.equals(b)[there].all())
+    reasons = _reasons(match, metric)
+    return _difference(values, there, side.questions.clusters, scale, reasons), rows, equal
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Pairs:
-    """Two sides' values of one metric on all questions; ``there``: which both have."""
+def _difference(
+    values: tuple[Values, Values], there: Bools, clusters: NDArray[np.int64], scale: ValueRange,
+    reasons: dict[str, int],
+) -> Quantity:  # fmt: skip
+    """The mean difference of two sides on the questions that both have."""
+    a, b = values
+    valued = there & a.valued & b.valued
+    owed = (a.owed > 0) | (b.owed > 0)
+    missing = there & owed & (a.valued | a.missing) & (b.valued | b.missing)
+    counts = np.bincount(clusters[valued])
+    some = counts > 0
+    first, second = (
+        np.bincount(clusters[valued], side.value[valued])[some].astype(np.float64)
+        for side in (values if scale.better != "-" else values[::-1])
+    )
+    binary = all(np.isin(side.value[valued], (0.0, 1.0)).all() for side in values)
+    low, high = scale.low, scale.high
+    span = None if low is None or high is None else high - low
 
-    values: tuple[Values, Values]
-    there: Bools
-    clusters: "np.typing.NDArray[np.int64]"
-    scale: ValueRange
-
-    @property
-    def sign(self) -> float:
-        return -1.0 if self.scale.better == "-" else 1.0
-
-    @property
-    def valued(self) -> Bools:
-        return self.there & self.values[0].valued & self.values[1].valued
-
-    @property
-    def missing(self) -> Bools:
-        a, b = self.values
-        owed = (a.owed > 0) | (b.owed > 0)
-        return self.there & owed & (a.valued | a.missing) & (b.valued | b.missing)
-
-    def quantity(self, reasons: dict[str, int]) -> Quantity:
-        n, missing = int(self.valued.sum()), int(self.missing.sum())
-        sums = self._sums()
-        difference = self._difference(sums, 0.95)
-        low, high = self.scale.low, self.scale.high
-        span = None if low is None or high is None else high - low
-
-        def at(level: float) -> Interval | None:
-            return self._difference(sums, level).interval
-
-        def filled(end: End) -> Quantity | None:
-            if low is None or high is None:
-                return None
-            to, other = (high, low) if (end == "high") == (self.sign > 0) else (low, high)
-            values = self.values[0].filled(to), self.values[1].filled(other)
-            return replace(self, values=values).quantity({})
-
-        return Quantity(
-            value=difference.value,
-            at=at,
-            n=n,
-            n_undefined=int((self.there & ~self.valued & ~self.missing).sum()),
-            n_missing=missing,
-            clusters=difference.clusters,
-            low=None if span is None else -span,
-            high=span,
-            filled=filled,
-            counted="pairs",
-            reasons=reasons,
-        )
-
-    def _sums(self) -> tuple[Floats, Floats, Floats]:
-        chosen = self.valued
-        clusters = self.clusters[chosen]
-        counts = np.bincount(clusters)
-        some = counts > 0
-        first, second = (
-            np.bincount(clusters, side.value[chosen])[some].astype(np.float64)
-            for side in self.values
-        )
-        return first, second, counts[some].astype(np.float64)
-
-    def _difference(self, sums: tuple[Floats, Floats, Floats], level: float) -> PairedDifference:
-        first, second, counts = sums
-        if self.sign < 0:
-            first, second = second, first
-        chosen = self.valued
-        binary = all(np.isin(side.value[chosen], (0.0, 1.0)).all() for side in self.values)
+    def at(level: float) -> PairedDifference:
         return paired_difference(
-            first, second, counts, rate=self.scale.rate and binary,
-            low=self.scale.low, high=self.scale.high, level=level,
+            first, second, counts[some].astype(np.float64), rate=scale.rate and binary,
+            low=low, high=high, level=level,
         )  # fmt: skip
+
+    def filled(end: End) -> Quantity | None:
+        if low is None or high is None:
+            return None
+        to, other = (high, low) if (end == "high") == (scale.better != "-") else (low, high)
+        return _difference((a.filled(to), b.filled(other)), there, clusters, scale, {})
+
+    usual = at(0.95)
+    return Quantity(
+        value=usual.value,
+        at=lambda level: at(level).interval,
+        n=int(valued.sum()),
+        n_undefined=int((there & ~valued & ~missing).sum()),
+        n_missing=int(missing.sum()),
+        clusters=usual.clusters,
+        low=None if span is None else -span,
+        high=span,
+        filled=filled,
+        counted="pairs",
+        reasons=reasons,
+    )
 
 
 def _examples(side: Side) -> pl.Series:

@@ -17,7 +17,7 @@ from ragstone.core.messages import Displayable, Renamed, plain, reason
 from ragstone.run import Run
 from ragstone.run.estimates.cautions import relevance_by
 from ragstone.run.request import checked
-from ragstone.stats.distributions import Side
+from ragstone.stats.distributions import Side, ends_of
 from ragstone.stats.planning.sample_size import SIZE_ROUNDING, needed_n
 
 from .gate_checks import (
@@ -223,8 +223,7 @@ def gate(
             interval that is valid at every look.
 
     Raises:
-        UnknownName: There is no such metric or system.
-        InputError: Any other invalid argument; lists every fault.
+        InputError: An argument is invalid; lists every fault.
     """
     opened = Run.of(run)
     correction_notes: tuple[str, ...] = ()
@@ -254,10 +253,7 @@ def gate(
             estimate for estimate in of.estimate_list if estimate.metric in metrics
         )
         decided = tuple(
-            replace(
-                _decided(check, state, turn, family, level, max_missing, on),
-                relevance_by=sources.get(check.metric, ""),
-            )
+            _decided(check, state, turn, family, level, max_missing, on, sources)
             for check, state, turn in zip(checks, states, turned, strict=True)
         )
         outcomes = {requirement.decision for requirement in decided}
@@ -284,7 +280,7 @@ def gate(
 
 def _decided(
     check: Check, standing: Standing, turned: str, family: int, level: float, max_missing: float,
-    on: On,
+    on: On, sources: Mapping[str, str],
 ) -> Decided:  # fmt: skip
     quantity = check.quantity
     decision, why = DECIDED[standing.state], _why(check, standing, level, on)
@@ -307,8 +303,7 @@ def _decided(
         bar=check.bar.at,
         better=check.better,
         value=quantity.value,
-        low=None if interval is None else interval.low,
-        high=None if interval is None else interval.high,
+        **ends_of(interval),
         level=1 - 2 * level,
         method=None if interval is None else interval.method,
         p=standing.p,
@@ -323,6 +318,7 @@ def _decided(
         same=check.same,
         notes=_notes(check, on),
         worst=() if decision == "pass" else check.worst(WORST_KEPT),
+        relevance_by=sources.get(check.metric, ""),
     )
 
 

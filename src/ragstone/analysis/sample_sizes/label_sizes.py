@@ -137,16 +137,11 @@ def label_size(
     interval varies by chance: planned for its average, about half of all samples are wider.
 
     Args:
-        known: What is known of the judge and what it judged.
         half_width: Wanted half-width, in the unit of the metric.
-        level: Confidence level of the interval, in (0, 1).
         assurance: Probability, in (0, 1), that the interval is no wider; None: plan for the
             average. Computed by ``half_widths`` for a rate, with seeded simulation, and by
             ``mean_half_width`` for a mean, with the F distribution. Labels from which the judge's
             accuracy was measured are a pilot, and its uncertainty is included.
-
-    Raises:
-        InputError: A required value is not known, or is out of range.
     """
     size = _needed(known, half_width, level, assurance)
     average = None if assurance is None else _needed(known, half_width, level, None)
@@ -202,7 +197,6 @@ def known_of_run(
     Gladen). The design effect is that of the judge's scores.
 
     Args:
-        system: A system of the run; None: all rows.
         correlation: Between the judge's scores and people's, for a metric that is not a rate.
     """
     scored = scored.without_corrections()

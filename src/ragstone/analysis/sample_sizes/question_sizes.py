@@ -13,6 +13,7 @@ from ragstone.annotation.label_names import Ends, named
 from ragstone.annotation.label_table import LabelTable
 from ragstone.core.errors import InputError
 from ragstone.core.messages import argument, call, reason
+from ragstone.stats import ends_of
 from ragstone.stats.planning.mcnemar_power import (
     doubt_of_deviation,
     doubt_of_share,
@@ -54,14 +55,6 @@ class LabelsLeft:
     needed: int | None
     why: str | None = None
 
-    @property
-    def left(self) -> int | None:
-        """The number still to be labelled; None if that cannot be told."""
-        return None if self.needed is None else max(0, self.needed - self.so_far)
-
-    def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "left": self.left}
-
 
 def labels_left(
     table: LabelTable,
@@ -69,7 +62,6 @@ def labels_left(
     half_width: float,
     clusters: Mapping[str, Hashable] | None = None,
     ends: Mapping[str, Ends] | None = None,
-    level: float = 0.95,
 ) -> tuple[LabelsLeft, ...]:
     """Count the labels that the mean of each label still needs, without a judge's help.
 
@@ -97,7 +89,7 @@ def labels_left(
         else:
             continue
         shares = (values - least) / (most - least)
-        needed, why = _needed(rows, shares, clusters or {}, half_width, scale == "nominal", level)
+        needed, why = _needed(rows, shares, clusters or {}, half_width, scale == "nominal")
         sizes.append(LabelsLeft(name, half_width * (most - least), rows.height, needed, why))
     return tuple(sizes)
 
@@ -111,13 +103,13 @@ def _shares(words: pl.Series) -> pl.Series:
 
 def _needed(
     rows: pl.DataFrame, shares: pl.Series, clusters: Mapping[str, Hashable], half_width: float,
-    of_words: bool, level: float,
+    of_words: bool,
 ) -> tuple[int | None, str | None]:  # fmt: skip
     of = pl.Series([str(clusters.get(id, f"\0{id}")) for id in rows["example_id"]], dtype=pl.String)
     if of.n_unique() < FEWEST:
         return None, reason("too_few_to_plan", n=of.n_unique(), least=FEWEST)
     first = pilot(shares.to_numpy(), of.to_numpy())
-    size = mean_sample_size(first, half_width, rate=of_words, low=0.0, high=1.0, level=level)
+    size = mean_sample_size(first, half_width, rate=of_words, low=0.0, high=1.0)
     assert size is not None, "shares have two ends"
     chances = rows["inclusion_probability"]
     worth = 1.0 if chances.null_count() else kish_size(1 / chances.to_numpy()) / rows.height
@@ -208,11 +200,7 @@ class PairedSize:
 
 
 def rate_size(rate: float, half_width: float, *, level: float = 0.95) -> RateSize:
-    """Rows needed for a rate with the wanted half-width, and with wider and narrower ones.
-
-    Raises:
-        InputError: The rate or the half-width is out of range.
-    """
+    """Rows needed for a rate with the wanted half-width, and with wider and narrower ones."""
     rows = rate_sample_size(rate, half_width, level=level)
     halves = [half_width * factor for factor in (2, 1.5, 1, 0.75, 0.5)]
     counts = sorted({rate_sample_size(rate, half, level=level) for half in halves if half < 0.5})
@@ -231,15 +219,8 @@ def mean_sizes(
     """For each metric and system, the number of questions that gives the wanted half-width.
 
     Args:
-        scored: The pilot run.
-        metrics: Metrics of the run; if empty, all.
+        scored: The pilot run, of which all metrics and systems are taken where none are named.
         half_width: Wanted half-width, in the unit of the metrics.
-        systems: Systems of the run; if empty, each of them.
-        level: Confidence level of the intervals.
-
-    Raises:
-        UnknownName: The run does not have such a metric or system.
-        InputError: The half-width is not above 0.
     """
     names = chosen(scored, metrics)
     systems = [known_system(scored, name) for name in dict.fromkeys(systems)] or scored.systems
@@ -248,7 +229,6 @@ def mean_sizes(
         is_valued = (pl.col("system") == system) & (pl.col("status") == "value")
         rows, scale = scored.of(metric).filter(is_valued), scored.scale(metric)
         now = mean_of(rows, scale, level=level)
-        ends = now.interval
         first = size = None
         if now.clusters > 1:
             first = pilot(rows["value"].to_numpy(), rows["cluster"].to_numpy())
@@ -259,8 +239,7 @@ def mean_sizes(
             metric=metric,
             system=system,
             value=now.value,
-            low=None if ends is None else ends.low,
-            high=None if ends is None else ends.high,
+            **ends_of(now.interval),
             rows_now=now.n,
             questions_now=now.clusters,
             deviation=None if first is None else first.deviation,
@@ -300,10 +279,6 @@ def paired_sizes(
             comes first in the data minus the later one, as ``compare`` does.
         level: 1 minus the significance level of all tests together.
         single: Plan for a single test, as ``compare`` makes for one metric and two systems.
-
-    Raises:
-        UnknownName: The run does not have such a metric or system.
-        InputError: There is only one system, or an argument is out of range.
     """
     systems = scored.systems
     if len(systems) < 2:

@@ -19,7 +19,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ragstone.analysis.calibration.checked_run import CheckedRun, checked_against_people
-from ragstone.analysis.comparison.comparability import SelfReference
+from ragstone.analysis.comparison.comparability import systems_as_references
 from ragstone.analysis.scored_run import Scored
 from ragstone.core.errors import UnknownName
 from ragstone.core.messages import Displayable, plain, reason
@@ -350,7 +350,7 @@ class Failures(FailureGroups, Displayable):
 
     @property
     def without_answers(self) -> FailureGroups:
-        """The counts alone."""
+        """The counts alone, which can be stored as plain data."""
         return FailureGroups(*(getattr(self, each.name) for each in fields(FailureGroups)))
 
     def examples(self, stage: str | None = None, system: str | None = None) -> pl.DataFrame:
@@ -387,21 +387,13 @@ class Failures(FailureGroups, Displayable):
 def failures(run: Run | str | Path, *, by: Sequence[str] = ()) -> Failures:
     """Find the stage at which each answer of a run that looks bad went wrong first.
 
-    Args:
-        run: A finished run, or its folder.
-        by: Fields to slice by.
-
-    Returns:
-        For each system and slice how many answers look bad and, for each stage of the pipeline, how
-        many failed there first, with intervals in which dependent answers, such as those to one
-        question, are clusters.
-
-    Raises:
-        InputError: There is no such run, or no example has a field.
+    For each system and slice of the fields ``by`` it counts how many answers look bad and, for each
+    stage of the pipeline, how many failed there first, with intervals in which dependent answers,
+    such as those to one question, are clusters.
     """
     run = Run.of(run)
     scored = Scored(run, by=by)
-    themselves = SelfReference(run).systems
+    themselves = systems_as_references(run)
     failed_at = stages(run).drop("system")
     answers = scored.facets.join(failed_at, on="example_id", how="left", maintain_order="left")
     metrics = [estimate.metric for estimate in run.estimate_list]
@@ -488,8 +480,7 @@ class _Laid:
         sums = np.bincount(self.clusters[failing], minlength=len(counts))[occupied]
         mean = mean_interval(sums, counts[occupied], rate=True, low=0, high=1, level=LEVEL)
         method = None if mean.interval is None else mean.interval.method
-        ends = ends_of(mean.interval)
-        return Rate(int(failing.sum()), mean.value, ends["low"], ends["high"], method)
+        return Rate(int(failing.sum()), mean.value, **ends_of(mean.interval), method=method)
 
 
 UNTOLD = {"not_in_corpus": "corpus_not_told", "nothing_retrieved": "no_context_in_data"}

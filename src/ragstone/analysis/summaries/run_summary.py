@@ -11,9 +11,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ragstone.analysis.calibration.checked_run import CheckedRun, checked_against_people
-from ragstone.analysis.comparison.comparability import SelfReference
+from ragstone.analysis.comparison.comparability import sets_beside_reference, systems_as_references
 from ragstone.analysis.comparison.compare import compare
-from ragstone.analysis.comparison.comparison_result import Comparison
+from ragstone.analysis.comparison.comparison_result import Comparison, by_pair
 from ragstone.analysis.release_gate.gate_requirements import over_means
 from ragstone.analysis.scored_run import Scored, mean_of
 from ragstone.metrics import Composite
@@ -101,12 +101,8 @@ def summarise(run: Run) -> Summary:
     """Sum up a finished run."""
     scored = Scored(run)
     whole = [estimate for estimate in run.estimate_list if not estimate.group]
-    self_reference = SelfReference(run)
-    on = {metric: self_reference.on(scored.metric(metric)) for metric in scored.metrics}
-    themselves = {
-        name: tuple(metric for metric in on if name in on[metric])
-        for name in self_reference.systems
-    }
+    beside = [name for name in scored.metrics if sets_beside_reference(scored.metric(name))]
+    themselves = dict.fromkeys(systems_as_references(run), tuple(beside))
     questions, answered = _asked(run, scored.systems)
     comparisons = (
         compare(run).comparisons
@@ -115,7 +111,7 @@ def summarise(run: Run) -> Summary:
     )
     rivals = [each for each in comparisons if each.better != "0"]
     tested = [each for each in rivals if each.verdict != "same" and each.n_pairs]
-    shared = [max(each.n_pairs for each in ones) for ones in _pairs(tested).values()]
+    shared = [max(each.n_pairs for each in ones) for ones in by_pair(tested).values()]
     leads = _leads(rivals)
     apart = _apart(scored.systems, questions, comparisons)
     uneven = [
@@ -139,10 +135,10 @@ def summarise(run: Run) -> Summary:
         shared=(min(shared, default=0), max(shared, default=0)),
         leads=leads,
         wins=_wins(tested, leads),
-        pair=tuple(tested) if len(_pairs(rivals)) == 1 else (),
+        pair=tuple(tested) if len(by_pair(rivals)) == 1 else (),
         alike=tuple(
             pair
-            for pair, ones in _pairs(tested).items()
+            for pair, ones in by_pair(tested).items()
             if not any(each.verdict in DECIDED for each in ones)
         ),
         apart=apart,
@@ -166,13 +162,6 @@ def _unanswered(answered: Asked) -> tuple[dict[str, int], dict[str, int]]:
     lacking = {name: n - len(ids) for name, ids in answering.items() if n > len(ids)}
     alone = {name: int(np.isin(ids, single).sum()) for name, ids in answering.items()}
     return lacking, {name: n for name, n in alone.items() if n}
-
-
-def _pairs(comparisons: Sequence[Comparison]) -> dict[tuple[str, str], list[Comparison]]:
-    pairs: dict[tuple[str, str], list[Comparison]] = {}
-    for each in comparisons:
-        pairs.setdefault((each.a, each.b), []).append(each)
-    return pairs
 
 
 def _same(comparisons: Sequence[Comparison], systems: int) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ of a single turn has no figure of its own. Each conversation counts once, howeve
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,6 +18,7 @@ from ragstone.core.messages import Displayable, argument, plain
 from ragstone.data.example import SESSION
 from ragstone.judgements import ASKS, Response
 from ragstone.run import Run
+from ragstone.stats import ends_of
 from ragstone.stats.sessions import (
     FEWEST_TURNS,
     Better,
@@ -142,7 +143,7 @@ class Conversations(ConversationFigures, Displayable):
 
     @property
     def without_sessions(self) -> ConversationFigures:
-        """The figures alone."""
+        """The figures alone, which can be stored as plain data."""
         return ConversationFigures(self.run, self.counts, self.figures, self.unresolved)
 
     def worst(self, metric: str) -> pl.DataFrame:
@@ -166,14 +167,9 @@ def conversations(
     length of their history; equal ones in the order of the data.
 
     Args:
-        run: A finished run, or its folder.
-        metrics: One or more of its metrics; none: all.
+        metrics: One or more of the run's metrics; none: all.
         bar: The least score of the last turn with which a conversation is resolved, in the unit of
             the metric; the greatest, where less is better.
-
-    Raises:
-        InputError: There is no such run.
-        UnknownName: The run has no such metric.
     """
     run = Run.of(run)
     scored = Scored(run)
@@ -298,10 +294,7 @@ class _OfSystem:
         return figures
 
     def _own(self, scores: TurnScores) -> TurnScores:
-        return TurnScores(
-            scores.values[self.rows], scores.missing[self.rows], scores.low, scores.high,
-            scores.better,
-        )  # fmt: skip
+        return replace(scores, values=scores.values[self.rows], missing=scores.missing[self.rows])
 
     def _estimate(self, figure: SessionValues, of: TurnScores, *, rate: bool) -> SessionEstimate:
         return self.sessions.estimate(
@@ -318,12 +311,10 @@ class _OfSystem:
     ) -> ConversationFigure:
         interval = estimate.interval
         return ConversationFigure(
-            figure, self.system, metric, bar, better, estimate.value,
-            None if interval is None else interval.low,
-            None if interval is None else interval.high,
-            LEVEL,
-            None if interval is None else interval.method,
-            estimate.n, estimate.n_undefined, estimate.n_missing, estimate.worst, estimate.best,
+            figure, self.system, metric, bar, better, estimate.value, **ends_of(interval),
+            level=LEVEL, method=None if interval is None else interval.method,
+            n=estimate.n, n_undefined=estimate.n_undefined, n_missing=estimate.n_missing,
+            worst=estimate.worst, best=estimate.best,
         )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from ragstone.core.messages import reason
-from ragstone.data.record_labels import FIELDS, RULES, Severity, Unit, violations
+from ragstone.data.record_labels import FIELDS, RULES, Rule, Severity, Unit, violations
 from ragstone.judgements import Preference
 
 from .assignment import Route
@@ -267,32 +267,22 @@ class AnswerFault:
     severity: Severity = "block"
 
 
-@dataclass(frozen=True, slots=True)
-class ForbiddenPair:
-    """Two values of a unit's labels that contradict each other; ``why`` names the rule."""
+def rules_asked(form: QueueForm) -> list[Rule]:
+    """Return the rules between labels that are asked, for pages that check while one labels.
 
-    unit: Unit
-    said: Mapping[str, str]
-    why: str
-    severity: Severity
-
-
-def forbidden_pairs(form: QueueForm) -> list[ForbiddenPair]:
-    """Return what the rules between labels forbid, for pages that check while one labels.
-
-    ``answer_faults`` finds the same.
+    ``answer_faults`` finds what they forbid.
     """
     labels = {(label.unit, label.label) for label in form.asked}
     return [
-        ForbiddenPair(
-            rule.unit,
-            {rule.given: YES_NO[0], rule.then: YES_NO[rule.says]},
-            reason(rule.name),
-            rule.severity,
-        )
+        rule
         for rule in RULES.values()
         if {(rule.unit, rule.given), (rule.unit, rule.then)} <= labels
     ]
+
+
+def forbidden(rule: Rule) -> dict[str, str]:
+    """Return the choices of two labels that a rule forbids together."""
+    return {rule.given: YES_NO[0], rule.then: YES_NO[rule.says]}
 
 
 def answer_faults(form: QueueForm, item: QueueItem, answers: ItemAnswers) -> list[AnswerFault]:

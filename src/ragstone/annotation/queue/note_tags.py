@@ -67,14 +67,6 @@ class TagCount:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class TaggedExamples:
-    """The ids of labelled examples, and of those with each tag."""
-
-    labelled: frozenset[str]
-    by_tag: Mapping[str, frozenset[str]]
-
-
 def store_tags(database: LabelDatabase) -> dict[str, list[str]]:
     """Return the tags of each queue of a store that has any."""
     with database.reading() as run:
@@ -205,8 +197,8 @@ class QueueTags:
 
         return sorted(tag_counts, key=lambda count: (-count.n, count.tag.casefold()))
 
-    def examples(self, texts: TextLookup | None = None) -> TaggedExamples:
-        """Return the labelled examples, and those with each tag.
+    def examples(self, texts: TextLookup | None = None) -> tuple[set[str], dict[str, set[str]]]:
+        """Return the ids of the labelled examples, and of those with each tag.
 
         ``texts`` gives question and answer of examples with these ids, as far as known; an
         example of which people saw another answer is left out. None: all examples of the queue.
@@ -215,7 +207,7 @@ class QueueTags:
         with self._database.transaction() as run:
             items, by_item = self._items(run), self._tags(run)
         known = None if texts is None else texts(list({items[item][0] for item in labelled}))
-        labelled_ids, by_tag = set(), dict[str, set[str]]()
+        labelled_ids, by_tag = set[str](), dict[str, set[str]]()
         for item in labelled:
             id, content = items[item]
             read = {name: content[name] for name in TEXTS if isinstance(content.get(name), str)}
@@ -224,9 +216,7 @@ class QueueTags:
             labelled_ids.add(id)
             for name in by_item.get(item, ()):
                 by_tag.setdefault(name, set()).add(id)
-        return TaggedExamples(
-            frozenset(labelled_ids), {name: frozenset(ids) for name, ids in sorted(by_tag.items())}
-        )
+        return labelled_ids, dict(sorted(by_tag.items()))
 
     def _labelled(self) -> list[int]:
         saved = self._queue.said()

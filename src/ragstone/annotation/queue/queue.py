@@ -68,9 +68,6 @@ class Queue:
 
     Methods that take the person who labels raise ``UnknownName`` if nobody of this name is in
     the queue, and ``InputError`` if their token was revoked or they were not given the item.
-
-    Raises:
-        UnknownName: The store has no such queue.
     """
 
     def __init__(

@@ -179,14 +179,14 @@ def _item(form: QueueForm, saves: Sequence[SavedItem]) -> DisputedItem:
 
 
 def _label(part: Part, label: str, saves: Sequence[SavedItem]) -> tuple[DividedLabel, bool]:
-    words, values, people = [], [], {}
+    words, values, people = list[FinalLabel](), [], {}
     for saved in saves:
         decides, discarded = saved.role == "adjudicator", bool(saved.answers.discarded)
         value = "" if discarded else saved.answers.labels.get(part, {}).get(label, "")
         if not value and not discarded:
             continue
         who = adjudicator(saved.person) if decides else saved.person
-        words.append(FinalLabel(part, label, who, discarded))
+        words.append((part, label, who, discarded))
         values.append(value)
         if not decides:
             people[saved.person] = value
@@ -328,24 +328,14 @@ NOBODY = "somebody"
 """Who gave the labels of a file that names nobody."""
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedLabels:
-    """The result of an import.
-
-    Attributes:
-        answers: Items by person whose labels were new.
-        left_out: Rows of examples, parts or labels that the queue does not have.
-    """
-
-    answers: int
-    people: tuple[str, ...]
-    left_out: int
-
-
-def import_labels(queue: Queue, labels: LabelTable, by: str = "") -> ImportedLabels:
+def import_labels(queue: Queue, labels: LabelTable, by: str = "") -> tuple[list[str], int]:
     """Put the labels of a table into a queue, as those of the people who gave them.
 
     What somebody said in the queue stays as it is. Adjudicators' labels are decisions here, too.
+
+    Returns:
+        The person of each item with new labels, and the number of rows of examples, parts or labels
+        that the queue does not have.
     """
     places: dict[tuple[str, Part], list[tuple[int, ItemPart]]] = {}
     for number, (id, parts) in queue.places().items():
@@ -361,7 +351,7 @@ def import_labels(queue: Queue, labels: LabelTable, by: str = "") -> ImportedLab
     aside = pl.col("discarded").is_in(SET_ASIDE).fill_null(value=False)
     for row in labels.frame.filter(~aside).iter_rows(named=True):
         unit, is_used = row["unit"] or "", False
-        about = unit_kind(unit) if unit else "answer"
+        about = unit_kind(unit or None)
         part = (about, unit if about == "context" else unit.partition(" ")[2])
         for number, item_part in places.get((row["example_id"], part), ()):
             here = (row["annotator"] or NOBODY, number)
@@ -391,7 +381,7 @@ def import_labels(queue: Queue, labels: LabelTable, by: str = "") -> ImportedLab
         elif is_new := (name, number) not in decided:
             queue.decide(name, number, answers, f"taken over {token_hex()}")
         imported += [who] if is_new else []
-    return ImportedLabels(len(imported), tuple(dict.fromkeys(imported)), left_out)
+    return imported, left_out
 
 
 def _answer(row: Mapping[str, Any], pair: Mapping[str, Any] | None) -> tuple[str, str]:

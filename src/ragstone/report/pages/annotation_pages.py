@@ -262,11 +262,11 @@ def sample_page(sample: Sample, sheet: LabelSheet, out: Path | None) -> ui.Page:
         if (hidden := len(sample.strata) - SHOWN_STRATA) > 0:
             blocks.append(ui.Paragraphs((ui.quiet(f"and {hidden:,} more: see --json"),)))
     if sample.widths:
-        used = sample.widths[0]
+        used = next(iter(sample.widths))
         widths = [
-            (ui.RowName(way.by), ui.Number(way.width, strong=True),
-             "drawn" if way is used else ui.quiet(f"{way.width / used.width:.2f} ×"))
-            for way in sample.widths
+            (ui.RowName(by), ui.Number(width, strong=True),
+             "drawn" if by == used else ui.quiet(f"{width / sample.widths[used]:.2f} ×"))
+            for by, width in sample.widths.items()
         ]  # fmt: skip
         heads = (f"of {sample.rows.height:,} labels", "expected width", "")
         blocks.append(ui.table(heads, widths))

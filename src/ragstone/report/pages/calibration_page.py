@@ -197,17 +197,17 @@ def reliability_of(check: "JudgeCheck") -> tuple[ui.Bin, ...]:
 
 
 def _biases(check: "JudgeCheck") -> Iterator[ui.Words]:
-    for bias in check.bias:
-        difference, interval = bias.of, bias.of.interval
+    from ragstone.analysis.calibration.column_checks import group_words
+
+    for by, difference in check.bias:
+        interval = difference.interval
         if interval is None or interval.low <= 0 <= interval.high:
             continue
         way = "more often than people" if difference.value > 0 else "less often than people"
-        group = difference.group
-        text = f"{group[0]:g} to {group[1]:g}" if isinstance(group, tuple) else str(group)
         low, high = sorted((abs(interval.low), abs(interval.high)))
         yield (
             ui.strong(f"{check.kind}.{check.column}"),
-            f" where {bias.by} is {text}: the judge says so {way}, by ",
+            f" where {by} is {group_words(difference)}: the judge says so {way}, by ",
             ui.Phrase(number(abs(difference.value)), "bad"),
             ui.quiet(f" [{ends(low, high)}], n {difference.n:,}"),
         )

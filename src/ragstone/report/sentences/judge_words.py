@@ -133,9 +133,9 @@ def _between(share: "JudgeMeasure") -> str:
 
 def _harder(biases: Sequence["Bias"]) -> Iterator[str]:
     listed = [
-        (bias.of, bias.of.interval) for bias in biases
-        if bias.by == "system" and bias.of.interval is not None
-        and not bias.of.interval.low <= 0 <= bias.of.interval.high
+        (bias, bias.interval) for by, bias in biases
+        if by == "system" and bias.interval is not None
+        and not bias.interval.low <= 0 <= bias.interval.high
     ]  # fmt: skip
     if listed:
         most, inside = max(listed, key=lambda item: abs(item[0].value))

@@ -1,7 +1,7 @@
 """Applied corrections: a finished run's judgements and estimates after people's corrections."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -34,13 +34,8 @@ from ragstone.run.judging.sharding import finished_judges, stored_shards
 
 from .correction import DROPPED, TEXT, Correction, Row, key_columns
 
-
-@dataclass(frozen=True, slots=True)
-class FewExamples:
-    """A few examples of a run."""
-
-    tables: Tables
-    ledger: pl.DataFrame
+FewExamples = tuple[Tables, pl.DataFrame]
+"""A few examples of a run: their judgements, and the ledger."""
 
 
 def read_few(folder: Folder, ids: Collection[str], judges: Sequence[Judge]) -> FewExamples:
@@ -61,7 +56,7 @@ def read_few(folder: Folder, ids: Collection[str], judges: Sequence[Judge]) -> F
             rows = of_ask.join(once, on=keys, how="semi", maintain_order="left")
             rows = rows.select(*kind_of(ask).schema())
         tables = resolve(tables, ask, entries.select(*LEDGER), rows, judges)
-    return FewExamples(tables, ledger)
+    return tables, ledger
 
 
 Sharing = dict[tuple[str, str], list[str]]
@@ -452,7 +447,7 @@ class JudgedRun:
         if last is not None and last[0] == key:
             return last[1]
         few = read_few(self.folder, key, finished_judges(self.form))
-        if few.tables.examples.is_empty():
+        if few[0].examples.is_empty():
             ids = self.folder.read("examples", columns=["id"])["id"]
             raise UnknownName("example", key[0], ids, hint="ragstone show RUN lists some.")
         self._last = key, few

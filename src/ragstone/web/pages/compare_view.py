@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
-from ragstone.analysis.comparison.comparability import SelfReference, measured_otherwise
+from ragstone.analysis.comparison.comparability import measured_otherwise, systems_as_references
 from ragstone.analysis.comparison.compared_systems import run_labels
 from ragstone.analysis.comparison.comparison_result import Comparison, Comparisons
 from ragstone.analysis.comparison.paired_scores import question_changes
@@ -143,7 +143,7 @@ def _baseline(folder: RunsFolder, run: str) -> str:
     systems = _systems(folder, [run])
     if pinned == run and system in systems:
         return system
-    references = SelfReference(folder.run(run)).systems
+    references = systems_as_references(folder.run(run))
     return next(
         (system for system in systems if system not in references), systems[0] if systems else ""
     )

@@ -10,16 +10,16 @@ from ragstone.annotation.queue.form import (
     YES_NO,
     AnswerFault,
     AskedLabel,
-    ForbiddenPair,
     ItemAnswers,
     ItemPart,
     QueueForm,
     QueueItem,
-    forbidden_pairs,
+    forbidden,
     name_of,
+    rules_asked,
     texts_of,
 )
-from ragstone.data.record_labels import FIELDS
+from ragstone.data.record_labels import FIELDS, Rule
 from ragstone.report.number_format import capital, counted, spoken
 from ragstone.report.reason_words import words
 from ragstone.web.page_request import Asked
@@ -53,18 +53,18 @@ def label_title(label: str) -> str:
     return capital(spoken(label.partition(".")[2] or label))
 
 
-def rule_words(pair: ForbiddenPair) -> str:
+def rule_words(rule: Rule) -> str:
     """Say what a rule forbids, and the two ways to keep it."""
     ways = [
         f"“{label_title(label)}” to {YES_NO[value == YES_NO[0]]}"
-        for label, value in reversed(list(pair.said.items()))
+        for label, value in reversed(forbidden(rule).items())
     ]
-    return f"{words(pair.why)}: set {', or '.join(ways)}."
+    return f"{words(rule.name)}: set {', or '.join(ways)}."
 
 
 def fault_words(fault: AnswerFault, form: QueueForm, item: QueueItem) -> str:
     """Say what is wrong with an answer, where, and how to mend it."""
-    rules: Mapping[str, str] = {pair.why: rule_words(pair) for pair in forbidden_pairs(form)}
+    rules: Mapping[str, str] = {rule.name: rule_words(rule) for rule in rules_asked(form)}
     parts = [part for part in item.parts if (part.unit, part.name) == fault.part]
     names_part = len(item.parts) > 1 and (fault.label or fault.why in rules)
     where = [part_title(part, item) for part in parts] if names_part else []
@@ -177,8 +177,8 @@ def desk_of(
         "note": answers.note,
         "spans": json.dumps([dict(span) for span in answers.spans]),
         "forbidden": json.dumps([
-            {"unit": pair.unit, "said": dict(pair.said), "blocks": pair.severity == "block",
-             "words": rule_words(pair)} for pair in forbidden_pairs(form)
+            {"unit": rule.unit, "said": forbidden(rule), "blocks": rule.severity == "block",
+             "words": rule_words(rule)} for rule in rules_asked(form)
         ]),
     }  # fmt: skip
 
