@@ -26,7 +26,7 @@ from ragstone.run.judging.run_models import able_to_ask, chat_judges, local_enco
 from ragstone.run.settings import USUAL, ChatSettings, Instructions
 
 from .apply import JudgedRun, dependents, is_about, sharing
-from .corrected_run import Overlay, Snapshot, values_of_unit
+from .corrected_run import Overlay, values_of_unit
 from .correction import (
     TEXT,
     Correction,
@@ -158,9 +158,9 @@ class RunCorrections:
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
         self._store = Store(folder.path)
-        self._read: Snapshot | None = None
+        self._read: Overlay | None = None
 
-    def now(self) -> Snapshot:
+    def now(self) -> Overlay:
         """The run and its corrections, read again if anybody corrected, or scored, it since."""
         form, read = self.folder.form, self._read
         if form is None:
@@ -168,10 +168,7 @@ class RunCorrections:
         if read is not None and read.run.form is form and read.stamp == self._store.stamp():
             return read
         run = read.run if read and read.run.form is form else JudgedRun(self.folder, form)
-        stamp, corrections = self._store.read()
-        effective = [correction for correction in corrections if correction.undone is None]
-        overlay = Overlay(run, effective) if effective else None
-        self._read = read = Snapshot(run, stamp, corrections, overlay)
+        self._read = read = Overlay(run, *self._store.read())
         return read
 
     def correct(
@@ -192,8 +189,8 @@ class RunCorrections:
             said_values = checked(mine, values, of)
             if TEXT in said_values and mine.version not in answers:
                 shared = sharing(self.folder, {mine.subject})
-                few = now.few(shared.get((mine.ask, mine.subject), [example]))
-                answers[mine.version] = ask_again(now.run, mine, str(said_values[TEXT]), few.tables)
+                few, _ = now.few(shared.get((mine.ask, mine.subject), [example]))
+                answers[mine.version] = ask_again(now.run, mine, str(said_values[TEXT]), few)
             again, unasked = answers.get(mine.version, NOT_ASKED)
             correction = Correction(
                 len(now.all) + 1, example, mine.ask, mine.name, author.strip(), reason.strip(),

@@ -1,7 +1,7 @@
-"""Corrected run: a finished run with people's corrections laid over, and snapshots of its state."""
+"""Corrected run: a finished run with people's corrections laid over."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import polars as pl
@@ -33,16 +33,24 @@ GIVEN = ("value", "label", "status", "reason")
 
 
 class Overlay:
-    """A run with people's corrections laid over. No file of the judges changes."""
+    """A run with people's corrections laid over, at one moment. No file of the judges changes.
 
-    def __init__(self, run: JudgedRun, corrections: Sequence[Correction]) -> None:
-        self.corrections = corrections
-        self._run = run
+    Attributes:
+        stamp: The state of the store.
+        all: Every correction, the oldest first.
+        corrections: Those that stand.
+    """
+
+    def __init__(self, run: JudgedRun, stamp: Stamp, corrections: tuple[Correction, ...]) -> None:
+        self.run, self.stamp, self.all = run, stamp, corrections
+        self.corrections = [correction for correction in corrections if correction.undone is None]
         self._folder, self._form = run.folder, run.form
 
     @cached_property
     def by_example(self) -> ByExample:
         """The corrections of each example that they change: all that share what was judged."""
+        if not self.corrections:
+            return {}
         shared = sharing(self._folder, {correction.subject for correction in self.corrections})
         by_id: dict[str, list[Correction]] = {}
         for correction in self.corrections:
@@ -113,7 +121,7 @@ class Overlay:
         counts = {str(metric): self._corrected_for(metric) for metric in self._metrics}
         changed = [metric for metric in self._metrics if self._is_changed(metric)]
         anew = estimated_again(
-            self._folder, self._form, changed, self._run.facets, self.scores, self.tables
+            self._folder, self._form, changed, self.run.facets, self.scores, self.tables
         )
         again = {(estimate.metric, *estimate.group.items()): estimate for estimate in anew}
         estimates = []
@@ -151,8 +159,8 @@ class Overlay:
         if len(ids) == 1:
             every = self._folder.read("examples", columns=["id"])["id"]
             ids.extend(every.filter(every != ids[0]).head(1))
-        few = read_few(self._folder, ids, finished_judges(self._form))
-        return apply_corrections(few.tables, self.by_example)
+        few, _ = read_few(self._folder, ids, finished_judges(self._form))
+        return apply_corrections(few, self.by_example)
 
     @cached_property
     def _changing(self) -> pl.DataFrame:
@@ -195,30 +203,16 @@ class Overlay:
             {judgement_of(correction) for correction in self.corrections if correction.ask in asks}
         )
 
-
-@dataclass(frozen=True)
-class Snapshot:
-    """A run and every correction of it, at one moment."""
-
-    run: JudgedRun
-    stamp: Stamp
-    all: tuple[Correction, ...]
-    overlay: Overlay | None
-
-    @property
-    def by_example(self) -> ByExample:
-        return {} if self.overlay is None else self.overlay.by_example
-
     def few(self, examples: Sequence[str]) -> FewExamples:
         """These examples as people's word leaves them."""
-        few = self.run.few(examples)
-        return replace(few, tables=apply_corrections(few.tables, self.by_example))
+        few, ledger = self.run.few(examples)
+        return apply_corrections(few, self.by_example), ledger
 
     def units(self, example: str, asks: Sequence[Ask]) -> tuple[Example, list[JudgedUnit]]:
         """The example and its units, with those that a person dropped."""
-        judged = self.few([example])
-        (record,) = from_frame(judged.tables.examples)
-        judged_units = units(judged.tables, judged.ledger, asks)
+        few, ledger = self.few([example])
+        (record,) = from_frame(few.examples)
+        judged_units = units(few, ledger, asks)
         known = {(unit.ask, repr(unit.key)) for unit in judged_units}
         names = {ask.name for ask in asks}
         for by in self.by_example.get(example, ()):
@@ -229,7 +223,8 @@ class Snapshot:
                 )
         return record, judged_units
 
-    def judgements(self, example: str) -> tuple[Judgement, ...]:
+    def correctable(self, example: str) -> tuple[Judgement, ...]:
+        """The judgements of an example; see ``Run.correctable``."""
         _, judged_units = self.units(example, list(ASKS.values()))
         shared = sharing(self.run.folder, {unit.subject for unit in judged_units})
         return tuple(
