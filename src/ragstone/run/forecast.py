@@ -203,8 +203,7 @@ class _Counting:
                 back += sum(
                     KINDS[piece.task].tokens * len(piece.items) for piece in question.pieces
                 )
-                for item in items.values():
-                    back += len(item.model_dump_json()) // CHARACTERS_A_TOKEN + 20
+                back += sum(map(_tokens, items.values()))
                 expected.calls += 1
                 expected.prompt += sent
                 expected.completion += back
@@ -237,3 +236,7 @@ def _stand_in(name: str, sort: type[Item], example: Example) -> Item | None:
     if sort is ReferenceStatements:
         return ReferenceStatements(statements=statements(example.reference[int(name[1:]) - 1]))
     return None
+
+
+def _tokens(item: Item) -> int:
+    return len(item.model_dump_json()) // CHARACTERS_A_TOKEN + 20
