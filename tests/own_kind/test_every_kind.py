@@ -37,7 +37,6 @@ from ragstone.metrics import Metric, metric, metric_types, needed_asks, parse_me
 from ragstone.metrics import user_metrics as loading
 from ragstone.run.folder.folder import Folder
 from ragstone.run.judging.evaluation import Evaluation
-from ragstone.run.judging.judge_blocks import LabelFiles
 from ragstone.run.judging.sharding import cut
 from ragstone.run.request import Request
 from ragstone.run.run_plan import prepare
@@ -242,7 +241,7 @@ def run(kind: type[Kind], tmp_path_factory: pytest.TempPathFactory) -> ragstone.
         folder.prepare(spec.settings)
         evaluation = Evaluation(folder, folder.parts, spec)
         evaluation.begin()
-        evaluation.judge(cut(prepared.examples, LabelFiles([]), folder.parts), lambda _: None)
+        evaluation.judge(cut(prepared.examples, None, folder.parts), lambda _: None)
         evaluation.finish({"source": "-", "format": "ragstone", "fingerprint": spec.settings.data,
                            "rejected": 0, "rejected_for": [], "label_violations": {},
                            "label_ties": 0, "labels_of_nothing": []}, 0.0)  # fmt: skip

@@ -2,7 +2,7 @@
 
 from ragstone.data import Example
 from ragstone.metrics import parse_metric
-from ragstone.run.run_plan import Survey, look_through
+from ragstone.run.run_plan import look_through
 
 EXAMPLES = [
     Example("1", "q1", "a", answer="Yes."),
@@ -15,9 +15,9 @@ EXAMPLES = [
 def test_answers_are_remembered_by_question_where_they_are_compared() -> None:
     """An empty answer is one; a system without any answer is no rival."""
     found = look_through(EXAMPLES, [parse_metric("exact_match"), parse_metric("win_rate")])
-    assert found == Survey(4, {"q1": {"a": "Yes.", "b": "No."}, "q2": {"a": ""}})
+    assert found == (4, {"q1": {"a": "Yes.", "b": "No."}, "q2": {"a": ""}})
 
 
 def test_where_no_answers_are_compared_none_is_remembered() -> None:
-    assert look_through(EXAMPLES, [parse_metric("exact_match")]) == Survey(4, {})
-    assert look_through([], [parse_metric("win_rate")]) == Survey(0, {})
+    assert look_through(EXAMPLES, [parse_metric("exact_match")]) == (4, {})
+    assert look_through([], [parse_metric("win_rate")]) == (0, {})

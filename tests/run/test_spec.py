@@ -52,7 +52,7 @@ def test_a_spec_scores_what_was_asked_for_and_judges_what_that_needs() -> None:
     assert [str(metric) for metric in spec.metrics] == ["exact_match", "faithfulness"]
     assert {"claims", "support/claim", "lexical"} <= set(spec.asks)
     assert not {"relevance", "statements"} & set(spec.asks)
-    assert (spec.by, spec.cluster, spec.chat_judges) == ((), "question_id", [])
+    assert (spec.by, spec.settings.cluster, spec.settings.llm) == ((), "question_id", None)
     assert spec.settings.to_dict()["metrics"] == ["exact_match", "faithfulness"]
 
 

@@ -11,10 +11,9 @@ import pytest
 from ragstone.core.messages import Reason
 from ragstone.judges import LEDGER
 from ragstone.metrics import EmbeddingHallucination, parse_metric
-from ragstone.run.calls.journal import CallTally, Counts
+from ragstone.run.calls.journal import Counts
 from ragstone.run.estimates.cautions import of_clusters, of_models, of_sizes, remarks
 from ragstone.run.estimates.estimates import Provenance
-from ragstone.run.estimates.sums import WiderClusters
 from ragstone.run.folder.run_tally import RunTally
 from ragstone.run.folder.schemas import Counted, Estimate
 from ragstone.run.settings import ChatSettings, ModelNames
@@ -84,9 +83,8 @@ def test_prompts_stand_in_the_signature_of_what_a_chat_model_judged() -> None:
 
 
 def test_before_the_first_call_nothing_is_counted() -> None:
-    assert CallTally().read(0, 0) == Counts()
+    assert Counts().troubles == {}
     assert not Counts().any_reply
-    assert CallTally().read(2, 3) == Counts(in_flight=2, waiting=3)
 
 
 @pytest.mark.parametrize(
@@ -164,9 +162,8 @@ def facts(found: Any) -> dict[str, str]:
 
 def test_of_a_run_without_models_there_is_nothing_to_remark() -> None:
     assert list(remarks([], ModelNames(), RunTally())) == []
-    assert list(of_models(RunTally(), [], None)) == []
-    assert list(of_models(RunTally(), ["m"], Counts(answered=5))) == []
-    assert list(of_clusters("question_id", None)) == []
+    assert list(of_models(RunTally(), Counts(answered=5))) == []
+    assert list(of_clusters("question_id", 9, [])) == []
 
 
 def test_what_an_encoder_lacks_failed_at_or_cut_is_remarked() -> None:
@@ -272,18 +269,18 @@ def test_the_most_frequent_reason_stands_for_what_models_left_open() -> None:
         failed_calls=Counter({("m", "failed", "timeout"): 3, ("m", "blocked", ""): 2,
                               ("n", "ok", "not_in_reply"): 1})
     )  # fmt: skip
-    assert facts(of_models(counted, ["m"], None)) == {
+    assert facts(of_models(counted, None)) == {
         "n": "6", "again": "4", "why": "timeout", "others": "2",
     }  # fmt: skip
     alone = RunTally(failed_calls=Counter({("m", "blocked", ""): 2}))
-    assert facts(of_models(alone, ["m"], None)) == {
+    assert facts(of_models(alone, None)) == {
         "n": "2", "again": "0", "why": "blocked", "others": "0",
     }  # fmt: skip
 
 
 def test_evidence_and_earlier_replies_are_remarked_where_there_are_any() -> None:
     counted = RunTally(quotes=Counter({"quotes": 9, "unfound": 2, "unknown": 1}))
-    found = list(of_models(counted, ["m"], Counts(answered=8, from_journal=1, from_cache=2)))
+    found = list(of_models(counted, Counts(answered=8, from_journal=1, from_cache=2)))
     assert codes(found) == ["evidence_unknown", "quotes_unfound", "answered_before"]
     assert [dict(Reason.read(one).facts) for one in found] == [
         {"n": "1"}, {"n": "2", "quotes": "9"}, {"answered": "8", "here": "1", "elsewhere": "2"},
@@ -292,14 +289,15 @@ def test_evidence_and_earlier_replies_are_remarked_where_there_are_any() -> None
 
 def test_a_judge_that_was_several_models_names_each_with_its_replies() -> None:
     served = Counter({("m", "m-1"): 3, ("n", "n-1"): 2, ("m", "m-2"): 1})
-    (one,) = of_models(RunTally(served=served), ["m", "n"], None)
+    (one,) = of_models(RunTally(served=served), None)
     read = Reason.read(one)
     assert (read.code, read.of, read.facts["models"]) == ("several_models", "m", "m-1=3\nm-2=1")
 
 
-def test_clusters_that_come_from_fewer_documents_are_told() -> None:
-    wider = WiderClusters("doc", clusters=8, values=3, of=9)
-    assert facts(of_clusters("question_id", wider)) == {
+def test_clusters_that_come_from_fewer_documents_are_told(tmp_path: Path) -> None:
+    pairs = {"field": ["doc"] * 8, "cluster": range(8), "value": [1, 2, 3, 3, 3, 3, 3, 3]}
+    pl.DataFrame(pairs).write_parquet(tmp_path / "origins.parquet")
+    assert facts(of_clusters("question_id", 9, [tmp_path / "origins.parquet"])) == {
         "cluster": "question_id", "clusters": "8", "there": "9", "values": "3", "field": "doc",
     }  # fmt: skip
 

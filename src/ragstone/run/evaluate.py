@@ -161,7 +161,7 @@ def evaluated(request: Request, cancellation: Cancellation | None = None) -> Run
                 batches = _batches(request, prepared, folder)
                 if batches is not None:
                     closing.callback(batches.close)
-                if prepared.survey is not None:
+                if prepared.counted is not None:
                     noting = None if batches is None else batches.noting
                     asking = closing.enter_context(
                         prepared.chat.asking(folder.path, request.limits, notes.append, noting)
@@ -212,39 +212,39 @@ def _carry_out(
     asking: "Asking | None", batches: "RunBatches | None", notes: list[str],
 ) -> None:  # fmt: skip
     started = time.perf_counter()
-    spec, survey = prepared.spec, prepared.survey
-    if asking is not None and survey is not None:
-        judges = able_to_ask(spec.judges, asking, spec.asks, survey.answers)
+    spec = prepared.spec
+    if asking is not None:
+        judges = able_to_ask(spec.judges, asking, spec.asks, prepared.answers)
         spec = replace(spec, judges=judges)
     again = held is not None and held.finished
     if held is not None and again:
         spec, left_out = spec.also_scoring(held)
         if left_out:
             notes.append(reason("added_later", metrics="\n".join(left_out)))
-    evaluation = Evaluation(folder, folder.parts, spec, request.progress)
+    examples, label_files = prepared.examples, prepared.label_files
+    evaluation = Evaluation(folder, folder.parts, spec, request.progress, examples)
     address = ray_address(request.engine)
-    counted = None if survey is None else survey.examples
-    files, fingerprint = list(prepared.files), spec.settings.data
-    known = KnownInput(files=files, fingerprint=fingerprint, examples=counted)
-    evaluation.owes(prepared.examples, at_once=held is not None or address is not None)
+    fingerprint = spec.settings.data
+    known = KnownInput(
+        files=list(prepared.files), fingerprint=fingerprint, examples=prepared.counted
+    )
+    if held is not None or address is not None:
+        evaluation.read_ahead()
     if not again:
         evaluation.begin()
-        write_known_input(evaluation.shards.path, prepared.examples, known)
-    examples, label_files = prepared.examples, prepared.label_files
+        write_known_input(evaluation.shards.path, examples, known)
 
     def judge() -> CutData:
         data = cut(examples, label_files, evaluation.shards)
-
         fraction = partial(_fraction, prepared)
         if address is None:
             evaluation.judge(data, fraction, asking=asking, debug=request.debug)
         else:
             evaluation.asking = asking
-            from .ray_engine.engine import ClusterEngine
+            from .ray_engine.engine import judge_on_cluster
 
             made_anew = held if again else None
-            engine = ClusterEngine(address, request, prepared, evaluation.spec, asking, made_anew)
-            engine.judge(evaluation, data, fraction)
+            judge_on_cluster(address, request, prepared, evaluation, data, fraction, made_anew)
         return data
 
     if batches is None or asking is None:
@@ -263,15 +263,19 @@ def _carry_out(
     if asking is not None:
         asking.close()  # What it notes then, such as replies that are not kept, is in the run.
     first: list[str] = []
-    rejected = write_lines(folder.path / RunEntry.REJECTED, _noted(data.rejected(), first))
-    write_lines(folder.path / RunEntry.VIOLATIONS, data.violations())
-    ties = write_lines(folder.path / RunEntry.TIES, map(as_line, label_files.ties()))
+    faulty, violations, rules = data.faults()
+    rejected = write_lines(folder.path / RunEntry.REJECTED, _noted(faulty, first))
+    write_lines(folder.path / RunEntry.VIOLATIONS, violations)
+    tied = [] if label_files is None else map(as_line, label_files.ties())
+    ties = write_lines(folder.path / RunEntry.TIES, tied)
+    of_nothing = [] if label_files is None else label_files.unknown_ids[:MOST_NOTED]
     described = {
-        "source": examples.source, "format": examples.format, "fingerprint": spec.settings.data,
-        "rejected": rejected, "rejected_for": first, "label_violations": dict(data.rules()),
-        "label_ties": ties, "labels_of_nothing": label_files.unknown_ids[:MOST_NOTED],
+        "source": examples.source, "format": examples.format, "fingerprint": fingerprint,
+        "rejected": rejected, "rejected_for": first, "label_violations": dict(rules),
+        "label_ties": ties, "labels_of_nothing": of_nothing,
     }  # fmt: skip
-    notes += [*examples.notes, *label_files.notes]
+    notes += examples.notes
+    notes += [] if label_files is None else label_files.notes
     notes += prepared.chat.notes(request.instructions, request.limits)
     evaluation.finish(described, started, notes)
     if batches is not None:
@@ -350,7 +354,7 @@ def _check_place_and_engine(request: Request) -> None:
 
 
 def _fraction(prepared: Prepared, done: int) -> float | None:
-    if prepared.survey is not None:
-        return done / max(prepared.survey.examples, 1)
+    if prepared.counted is not None:
+        return done / max(prepared.counted, 1)
     read, size = prepared.examples.progress() or (0, 0)
     return min(1.0, read / size) if size else None

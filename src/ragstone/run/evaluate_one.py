@@ -1,9 +1,8 @@
 """Evaluate one: the scores of a single example, at once and without a run folder."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import lru_cache, partial
 from inspect import signature
 from threading import Lock
 from typing import Any, cast
@@ -15,7 +14,7 @@ from ragstone.data.fields import NAMES, squash
 from ragstone.data.record_labels import unread_labels
 from ragstone.judgements import REQUIREMENTS, VALUE, Relevance
 from ragstone.judges import MARKERS, Judge
-from ragstone.judges.judge_names import Panel, parse_judges
+from ragstone.judges.judge_names import parse_judges
 from ragstone.metrics import QUICK, Composite, Metric, needed_asks, needed_fields, score
 from ragstone.models import Encoder
 from ragstone.models.cross_encoder import CrossEncoder
@@ -23,7 +22,7 @@ from ragstone.models.cross_encoder import CrossEncoder
 from .evaluate import log_one
 from .folder.schemas import STATUS_NAMES
 from .judging.judge_blocks import JudgedBlock, judge_block
-from .judging.run_models import Models, local_encoder, open_models
+from .judging.run_models import askable, with_models
 from .request import requested, several
 from .run_spec import Requested
 from .settings import CITED, DataFacts, worth_it
@@ -109,7 +108,7 @@ def evaluate_one(
     judges = tuple(several(judge))
     _check_names(fields)
     with _OPENING:
-        scorer = scorer_for(
+        request, opened = judges_for(
             tuple(chosen), _with_thresholds(several(suite), thresholds), judges,
             citations=citations, embedder=cast(Any, embedder),
             cross_encoder=cast(Any, cross_encoder), offline=offline,
@@ -118,61 +117,55 @@ def evaluate_one(
     if unread := unread_labels(example.labels):
         # Here nobody has the notes of a run, nor the labels of several people.
         raise DataError([Fault("the example", None, *problem) for problem in unread])
-    scores = scorer(example)
+    scores = scores_of(example, request, opened)
     log_one(scores)
     return scores
 
 
-@dataclass(frozen=True, slots=True)
-class ScorerOfOne:
-    """Scores single examples by metrics that are looked up and judges that are open."""
+def scores_of(example: Example, request: Requested, judges: Sequence[Judge]) -> ScoresOfOne:
+    """The scores of one example, by metrics that are looked up and judges that are open."""
+    requested_names = {str(metric) for metric in request.metrics}
+    every = request.scored
+    if QUICK in request.suites:
+        holds = {
+            name: requirement.holds.fill_null(value=False)
+            for name, requirement in REQUIREMENTS.items()
+        }
+        (row,) = to_frame([example]).select(**holds).rows(named=True)
+        has = frozenset(name for name, fulfilled in row.items() if fulfilled)
+        fillable = askable(judges)
+        every = [
+            metric
+            for metric in every
+            if str(metric) in requested_names or _can_be(metric, has, fillable)
+        ]
+    judged = judge_block([example], judges, needed_asks(every))
+    frames = score(judged.tables, every)
+    facts = _facts(example, judged, frames)
+    result = ScoresOfOne(judged)
+    for metric in every:
+        name = str(metric)
+        value, label, status, reason = frames[name].row(0)
+        if name not in requested_names and (status != VALUE or not worth_it(metric, facts)):
+            continue
+        result[name] = value
+        result.status[name] = STATUS_NAMES[status]
+        if reason is not None:
+            result.reasons[name] = reason
+        if label is not None:
+            result.labels[name] = label
+    return result
 
-    wanted: Requested
-    judges: tuple[Judge, ...]
 
-    def __call__(self, example: Example) -> ScoresOfOne:
-        """The scores of one example."""
-        requested_names = {str(metric) for metric in self.wanted.metrics}
-        every = self.wanted.scored
-        if QUICK in self.wanted.suites:
-            holds = {
-                name: requirement.holds.fill_null(value=False)
-                for name, requirement in REQUIREMENTS.items()
-            }
-            (row,) = to_frame([example]).select(**holds).rows(named=True)
-            has = frozenset(name for name, fulfilled in row.items() if fulfilled)
-            fillable = frozenset[str]().union(*(judge.asks for judge in self.judges))
-            every = [
-                metric
-                for metric in every
-                if str(metric) in requested_names or _can_be(metric, has, fillable)
-            ]
-        judged = judge_block([example], self.judges, needed_asks(every))
-        frames = score(judged.tables, every)
-        facts = self._facts(example, judged, frames)
-        result = ScoresOfOne(judged)
-        for metric in every:
-            name = str(metric)
-            value, label, status, reason = frames[name].row(0)
-            if name not in requested_names and (status != VALUE or not worth_it(metric, facts)):
-                continue
-            result[name] = value
-            result.status[name] = STATUS_NAMES[status]
-            if reason is not None:
-                result.reasons[name] = reason
-            if label is not None:
-                result.labels[name] = label
-        return result
-
-    def _facts(self, example: Example, judged: JudgedBlock, frames: Mapping[str, Any]) -> DataFacts:
-        columns = (judged.ledger[name].to_list() for name in ("ask", "judge", "status"))
-        outcomes = set(zip(*columns, strict=True))
-        asks = [ask.name for ask in Relevance.asks]
-        labelled, by_ids = (
-            any((ask, judge, "ok") in outcomes for ask in asks) for judge in ("human", "ids")
-        )
-        cited = CITED in frames and (frames[CITED]["value"][0] or 0) > 0
-        return DataFacts(bool(example.contexts), labelled, by_ids, cited)
+def _facts(example: Example, judged: JudgedBlock, frames: Mapping[str, Any]) -> DataFacts:
+    columns = (judged.ledger[name].to_list() for name in ("ask", "judge", "status"))
+    outcomes = set(zip(*columns, strict=True))
+    asks = [ask.name for ask in Relevance.asks]
+    labelled, by_ids = (
+        any((ask, judge, "ok") in outcomes for ask in asks) for judge in ("human", "ids")
+    )
+    cited = CITED in frames and (frames[CITED]["value"][0] or 0) > 0
+    return DataFacts(bool(example.contexts), labelled, by_ids, cited)
 
 
 _OPENING = Lock()
@@ -180,7 +173,7 @@ _OPENING = Lock()
 
 
 @lru_cache(maxsize=32)
-def scorer_for(
+def judges_for(
     metrics: tuple[str | Metric, ...] = (),
     suites: tuple[str, ...] = (),
     judges: tuple[str, ...] = (),
@@ -189,8 +182,8 @@ def scorer_for(
     embedder: str | Encoder | None = None,
     cross_encoder: str | CrossEncoder | None = None,
     offline: bool = False,
-) -> ScorerOfOne:
-    """A scorer, for these arguments of ``evaluate_one``; the same one for the same arguments."""
+) -> tuple[Requested, tuple[Judge, ...]]:
+    """The metrics and judges for these arguments of ``evaluate_one``, kept for the same ones."""
     from ragstone.models.chat.chat_names import is_chat
 
     for name in judges:
@@ -201,25 +194,17 @@ def scorer_for(
             )
     request = requested(metrics, suites, else_quick=True, cross_encoder=cross_encoder is not None)
 
-    def panel(aligner: Encoder | None, models: Models) -> Panel:
-        return parse_judges(
-            judges, citations, aligner, models.encoder, models.cross_encoder, models.bertscore,
-            offline=offline,
-        )  # fmt: skip
-
-    first = panel(None, Models())
+    panel = partial(parse_judges, judges, citations, offline=offline)
+    first = panel()
     if first.label_files:
         raise InputError(
             f"{argument('judge', judges)}: a label file is for many examples. Give the labels of "
             "this one as fields, such as labels={…}."
         )
-    fillable = frozenset[str]().union(*(judge.asks for judge in first.judges))
-    models = open_models(
-        needed_asks(request.metrics), fillable, (), embedder=embedder,
-        cross_encoder=cross_encoder, offline=offline,
-    )  # fmt: skip
-    aligner, _ = local_encoder(first.judges, needed_asks(request.scored), models.encoder)
-    return ScorerOfOne(request, panel(aligner, models).judges)
+    whole, _ = with_models(
+        panel, first, request, (), embedder=embedder, cross_encoder=cross_encoder, offline=offline
+    )
+    return request, whole.judges
 
 
 def _with_thresholds(suites: Sequence[str], thresholds: Sequence[float] | None) -> tuple[str, ...]:

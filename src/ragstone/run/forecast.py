@@ -32,7 +32,7 @@ from .judging.prefetch import Prefetch
 from .judging.run_models import able_to_ask
 from .judging.sharding import shards_of
 from .request import Request, with_arguments_of
-from .run_plan import Survey, prepare
+from .run_plan import prepare
 from .settings import Limits
 
 Result = TypeVar("Result")
@@ -108,14 +108,13 @@ def forecast(data: Any, **arguments: Any) -> Forecast:
 def forecast_of(request: Request) -> Forecast:
     prepared = prepare(request, to_ask=False)
     spec, chat = prepared.spec, prepared.chat
-    survey = prepared.survey or Survey(0)
     prices = load_prices(request.limits.prices)
     journal = None if request.out is None else Path(request.out) / RunEntry.JOURNAL
     with closing(_Known(journal, request.limits)) as known:
         counting = _Counting(
             {model.name: prices.of(model.name) for model in chat.models}, known, request.batch
         )
-        judges = able_to_ask(spec.judges, counting, spec.asks, survey.answers)
+        judges = able_to_ask(spec.judges, counting, spec.asks, prepared.answers)
         prefetch = Prefetch(judges, spec.asks, counting)
         mine = [ask for ask in spec.asks if ask in answered_by("model")]
         for block in prefetch.blocks(
@@ -124,7 +123,7 @@ def forecast_of(request: Request) -> Forecast:
             judge_further(block.examples, Tables(block.frame), block.judges, mine)
         in_batches = (reason("priced_in_batches"),) if request.batch else ()
         notes = in_batches + tuple(known.note_on_reasoning(model.name) for model in chat.models)
-    return Forecast(survey.examples, counting.tasks, notes)
+    return Forecast(prepared.counted or 0, counting.tasks, notes)
 
 
 class _Known:
@@ -204,8 +203,7 @@ class _Counting:
                 back += sum(
                     KINDS[piece.task].tokens * len(piece.items) for piece in question.pieces
                 )
-                for item in items.values():
-                    back += len(item.model_dump_json()) // CHARACTERS_A_TOKEN + 20
+                back += sum(map(_tokens, items.values()))
                 expected.calls += 1
                 expected.prompt += sent
                 expected.completion += back

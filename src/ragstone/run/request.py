@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial, wraps
 from inspect import signature
+from itertools import chain
 from numbers import Integral, Real
 from pathlib import Path
 from types import NoneType, UnionType
@@ -35,7 +36,7 @@ from ragstone.models.cross_encoder import CrossEncoder
 from .folder.run_list import Report
 from .judging.judge_blocks import Debug
 from .judging.run_models import Named
-from .run_spec import Requested
+from .run_spec import Requested, each_once
 from .settings import PLAIN, USUAL, Instructions, Limits
 
 P = ParamSpec("P")
@@ -171,17 +172,15 @@ def requested(
     if else_quick and not names and not listed:
         names = (QUICK,)
 
-    def of_suite(name: str) -> Sequence[Metric]:
-        return suite_named(name).metrics(cross_encoder=cross_encoder) if name != QUICK else ()
-
-    def alone(metric: str | Metric) -> Sequence[Metric]:
+    def looked_up(metric: str | Metric) -> Sequence[Metric]:
         return [metric if isinstance(metric, Metric) else parse_metric(metric)]
 
-    looked_up = each(
-        [*(partial(alone, name) for name in listed), *(partial(of_suite, name) for name in names)]
-    )
-    chosen = [metric for ones in looked_up for metric in ones]
-    return Requested(tuple({str(metric): metric for metric in chosen}.values()), names)
+    def of_suite(name: str) -> Sequence[Metric]:
+        return suite_named(name).metrics(cross_encoder=cross_encoder)
+
+    work = [partial(looked_up, name) for name in listed]
+    work += [partial(of_suite, name) for name in names if name != QUICK]
+    return Requested(tuple(each_once(*chain.from_iterable(each(work)))), names)
 
 
 def own_definitions(metrics: Sequence[Metric]) -> dict[str, str]:

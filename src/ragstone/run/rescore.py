@@ -4,8 +4,9 @@ Only what takes no judge is computed: similarities, and what is counted.
 """
 
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -13,6 +14,7 @@ import polars as pl
 from ragstone.core.errors import InputError, MissingDependency, RunConflict, room_for
 from ragstone.core.files import RunEntry
 from ragstone.core.messages import argument, marked, throughout
+from ragstone.data import from_frame
 from ragstone.judgements import ASKS, Similarity
 from ragstone.judges import Judge
 from ragstone.judges.rules import RulesJudge
@@ -35,12 +37,12 @@ from .folder.run_tally import UNANSWERED, RunTally
 from .folder.schemas import ShardForm
 from .judging.evaluation import Evaluation
 from .judging.judge_blocks import judge_further
-from .judging.run_models import Models, needs_encoder, open_models
+from .judging.run_models import Models, askable, needs_encoder, open_models
 from .judging.scoring import block_tables, check_fields
 from .judging.sharding import finished_judges, stored_shards
 from .request import checked, requested, several
 from .run import Run
-from .run_spec import Requested, RunSpec, grouped_by
+from .run_spec import Requested, RunSpec, each_once, grouped_by
 from .settings import BERTSCORE_ASKS, ModelNames
 
 SCORED = ("scores", "facets", "origins")
@@ -87,11 +89,17 @@ def rescore(
     refuse_copy(finished.path)
     request = requested(metrics, suites, else_quick=False, cross_encoder=cross_encoder is not None)
     fields = several(by)
-    models = _OwnModels(finished, embedder, cross_encoder, bertscore, offline)
     scored_before = [read_metric(name) for name in finished.form.metrics]
-    chosen = list({str(metric): metric for metric in [*scored_before, *request.metrics]}.values())
+    chosen = each_once(*scored_before, *request.metrics)
     is_requested = bool(request.metrics or request.suites or fields)
-    asks, judges, opened = _similarities(finished, chosen, models, is_requested=is_requested)
+    opener = partial(
+        _opened, finished, embedder=embedder, cross_encoder=cross_encoder, bertscore=bertscore,
+        offline=offline,
+    )  # fmt: skip
+    asks, judges, opened = _similarities(
+        finished, chosen, opener, bertscore, is_requested=is_requested,
+        may_do_without=embedder is None and not bertscore,
+    )  # fmt: skip
     started = time.perf_counter()
     spec = _spec(finished, request, chosen, fields, judges, opened)
     _rescored(finished, spec, asks, judges, started, progress)
@@ -101,30 +109,28 @@ def rescore(
     return scored
 
 
-@dataclass(frozen=True)
-class _OwnModels:
-    run: Run
-    embedder: str | Encoder | None
-    cross_encoder: str | CrossEncoder | None
-    bertscore: str
-    offline: bool
+def _opened(
+    run: Run, asks: Sequence[str], judged: Collection[str], *, embedder: str | Encoder | None,
+    cross_encoder: str | CrossEncoder | None, bertscore: str, offline: bool,
+) -> tuple[Models, ModelNames]:  # fmt: skip
+    had = run.form.models
+    if embedder is None and had.encoder and any(needs_encoder(ask, judged) for ask in asks):
+        embedder = had.encoder.rpartition("@")[0]
+    models = open_models(
+        asks, judged, _references(run.folder), embedder=embedder, cross_encoder=cross_encoder,
+        bertscore=BertscoreOptions.parse(bertscore), offline=offline,
+    )  # fmt: skip
+    return models, _together(run.path, had, models.opened)
 
-    def open(self, asks: Sequence[str], judged: Collection[str]) -> tuple[Models, ModelNames]:
-        had = self.run.form.models
-        encoder = self.embedder
-        if encoder is None and had.encoder and any(needs_encoder(ask, judged) for ask in asks):
-            encoder = had.encoder.rpartition("@")[0]
-        options = BertscoreOptions.parse(self.bertscore)
-        models = open_models(
-            asks, judged, _references(self.run.folder), embedder=encoder,
-            cross_encoder=self.cross_encoder, bertscore=options, offline=self.offline,
-        )  # fmt: skip
-        return models, _together(self.run.path, had, models.opened)
+
+Opener = Callable[[Sequence[str], Collection[str]], tuple[Models, ModelNames]]
+"""Opens the models for these asks, of which some were judged."""
 
 
 def _similarities(
-    run: Run, metrics: Sequence[Metric], models: _OwnModels, *, is_requested: bool
-) -> tuple[list[str], list[Judge], ModelNames]:
+    run: Run, metrics: Sequence[Metric], opener: Opener, bertscore: str, *, is_requested: bool,
+    may_do_without: bool,
+) -> tuple[list[str], list[Judge], ModelNames]:  # fmt: skip
     """Choose the similarities to compute, their judges, and the models of the run with these."""
     judged = {ask for ask, *_ in run.form.judged}
     unanswered = _unanswered(run.folder)
@@ -135,20 +141,20 @@ def _similarities(
     ]
     compared = [ask for ask in needed if ASKS[ask].kind == Similarity.name]
     asks = [ask for ask in compared if ask not in judged or ask in unanswered]
-    if models.bertscore and BERTSCORE_ASKS.isdisjoint(asks):
+    if bertscore and BERTSCORE_ASKS.isdisjoint(asks):
         raise InputError(
-            f"{argument('bertscore', models.bertscore)}: there is no BERTScore to compute here. "
+            f"{argument('bertscore', bertscore)}: there is no BERTScore to compute here. "
             "Leave it out, or evaluate the data anew, into another folder."
         )
     try:
-        opened, together = models.open(asks, judged)
+        opened, together = opener(asks, judged)
     except (InputError, MissingDependency):
         # What failed is tried again unasked; without its model the rest of the request still goes.
         without = [ask for ask in asks if ask not in unanswered]
-        if not is_requested or models.embedder is not None or models.bertscore or without == asks:
+        if not (is_requested and may_do_without) or without == asks:
             raise
         asks = without
-        opened, together = models.open(asks, judged)
+        opened, together = opener(asks, judged)
     rules = RulesJudge(citation_pattern=run.form.settings.citations)
     judges: list[Judge] = [rules] if counted else []
     if opened.cross_encoder is not None:
@@ -156,7 +162,7 @@ def _similarities(
     if opened.encoder is not None:
         settings = opened.bertscore or BertscoreSettings()
         judges.insert(0, SimilarityJudge(opened.encoder, settings))
-    able = frozenset[str]().union(*(judge.asks for judge in judges))
+    able = askable(judges)
     asks = [ask for ask in (*counted, *asks) if ask in able or ask not in unanswered]
     anew = {RunEntry.ESTIMATES, *SCORED}
     faults = [Path(fault.file) for fault in run.folder.damage()]
@@ -203,12 +209,12 @@ def _rescored(
         folder.drop_parts()
         try:
             stored = stored_shards(folder, spec.judges, asks)
-            for form, shard in zip(folder.shards.ledger, stored, strict=True):
+            for form, (before, judge) in zip(folder.shards.ledger, stored, strict=True):
+                examples = from_frame(before.examples)
                 if not evaluation.tally.examples:
-                    check_fields(spec, shard.examples)
-                judges = [shard.judge, *further]
-                judged = judge_further(shard.examples, shard.tables, judges, asks)
-                tables = block_tables(spec, form.shard, shard.examples, judged)
+                    check_fields(spec, examples)
+                judged = judge_further(examples, before, [judge, *further], asks)
+                tables = block_tables(spec, form.shard, examples, judged)
                 new = _new_tables(folder, form.shard, asks, tables)
                 counts = _counted_again(form, asks, tables)
                 if asks:

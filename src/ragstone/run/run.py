@@ -19,7 +19,7 @@ from ragstone.judgements import KINDS, Claim, Tables
 from .calls.journal_reader import Entry
 from .corrections.correction import NOTHING, Store
 from .folder.checksums import collect
-from .folder.folder import Excerpt, Folder, of_examples, of_no_example
+from .folder.folder import Folder, of_examples, of_no_example
 from .folder.remote_folder import mirrored, named, refuse_copy
 from .folder.schemas import Estimate, Manifest
 from .judging.sharding import finished_judges, stored_shards
@@ -256,15 +256,15 @@ class Run(Displayable):
         counted = lines.join(counts, on=keys, how="left", maintain_order="left")
         return counted.select("example_id", pl.col("n_claims").fill_null(0))
 
-    def excerpt(self, examples: Collection[str]) -> Excerpt:
+    def excerpt(self, examples: Collection[str]) -> "Excerpt":
         """The tables for some examples alone, read without the rest; unknown ids are left out."""
         return Excerpt(self.folder, examples, self._overlay)
 
     def tables(self) -> Iterator[Tables]:
         """The judgements shard by shard as metrics read them, with one judge for each unit."""
         overlay = self._overlay
-        for shard in stored_shards(self.folder, finished_judges(self._form)):
-            yield shard.tables if overlay is None else overlay.tables(shard.tables)
+        for tables, _ in stored_shards(self.folder, finished_judges(self._form)):
+            yield tables if overlay is None else overlay.tables(tables)
 
     def correct(
         self, example: str, kind: str, values: Mapping[str, object], *, unit: object = None,
@@ -394,3 +394,60 @@ class Run(Displayable):
     def __repr__(self) -> str:
         examples = self.form.data.examples
         return f"Run({str(self.path)!r}, {examples} examples, {len(self.estimate_list)} estimates)"
+
+
+class Excerpt:
+    """The tables of a finished run, reduced to some examples.
+
+    Args:
+        overlay: What people corrected; None where their word is not to be seen.
+    """
+
+    def __init__(self, folder: Folder, ids: Collection[str], overlay: "Overlay | None") -> None:
+        self.folder, self._overlay = folder, overlay
+        self._ids = list(dict.fromkeys(ids))
+
+    @cached_property
+    def _ledger(self) -> pl.DataFrame:
+        return self._read("ledger", pl.col("example_id").is_in(self._ids))
+
+    @cached_property
+    def _examples(self) -> pl.DataFrame:
+        return self._read("examples", pl.col("id").is_in(self._ids)).drop("shard")
+
+    @cached_property
+    def _shards(self) -> list[int]:
+        return self.folder.shards_of(self._ids)
+
+    def examples(self) -> pl.DataFrame:
+        """The examples, in the order of the data."""
+        return self._examples
+
+    def scores(self) -> pl.DataFrame:
+        """One row per example and metric."""
+        scores = self._read("scores", pl.col("example_id").is_in(self._ids)).drop("shard")
+        return scores if self._overlay is None else self._overlay.scores(scores)
+
+    def ledger(self) -> pl.DataFrame:
+        """The outcome of each question: one row per example, ask and judge."""
+        return self._ledger.drop("shard")
+
+    def judgements(self, kind: str) -> pl.DataFrame:
+        """The rows of one kind of judgement, one for each example they are about."""
+        rows = of_no_example(kind)
+        if self.folder.has(kind):
+            subjects = self._ledger["subject"].unique().implode()
+            stored = self._read(kind, pl.col("subject").is_in(subjects))
+            rows = of_examples(self._ledger.lazy(), stored.lazy(), kind).collect()
+        if self._overlay is not None:
+            rows = self._overlay.judgements(kind, rows)
+            # People's word is laid over all examples that it changes.
+            rows = rows.filter(pl.col("example_id").is_in(self._ids))
+        return rows.drop("ask", "status")
+
+    def calls(self, example: str) -> list[Entry]:
+        """The model calls about an example: prompt, replies, tokens and cost."""
+        return self.folder.calls(self._ledger.filter(pl.col("example_id") == example))
+
+    def _read(self, name: str, which: pl.Expr) -> pl.DataFrame:
+        return self.folder.read(name, which, shards=self._shards)

@@ -9,8 +9,9 @@ bytes; their fingerprint and number of examples then still hold.
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -27,31 +28,25 @@ from ragstone.judges.judge_names import Panel, parse_judges
 from ragstone.judges.local.local_judge import LocalJudge
 from ragstone.judges.nli_judge import NliJudge
 from ragstone.judges.similarity import BertscoreOptions
-from ragstone.metrics import Metric, needed_asks, wanted_topics
-from ragstone.models import Encoder
+from ragstone.metrics import Metric, wanted_topics
 
 from .estimates.sums import LOOKED_AT, default_cluster
 from .folder.checksums import write_json
 from .folder.run_tally import VERSION
 from .judging.judge_blocks import LabelFiles
-from .judging.run_models import ChatJudges, Models, chat_judges, local_encoder, open_models
+from .judging.run_models import ChatJudges, chat_judges, with_models
 from .request import Request, own_definitions, requested, several
 from .run_spec import Requested, RunSpec, grouped_by
 from .settings import ModelNames, RunSettings
 
-
-@dataclass(frozen=True, slots=True)
-class Survey:
-    """Facts about the data before anything is asked."""
-
-    examples: int
-    answers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+Answers = Mapping[str, Mapping[str, str]]
+"""The answers to each question, by system."""
 
 
 def look_through(
     examples: Iterable[Example], metrics: Sequence[Metric], *, known: int | None = None
-) -> Survey:
-    """Read all examples.
+) -> tuple[int, Answers]:
+    """Count the examples, and gather the answers that metrics compare with each other.
 
     Args:
         known: How many examples there are, if these were looked through before; they are then
@@ -59,14 +54,14 @@ def look_through(
     """
     compared = any(topic.ask == Preference.name for topic in wanted_topics(metrics))
     if known is not None and not compared:
-        return Survey(known)
+        return known, {}
     answers: dict[str, dict[str, str]] = {}
     count = 0
     for example in examples:
         count += 1
         if compared and example.answer is not None:
             answers.setdefault(example.question_id, {})[example.system] = example.answer
-    return Survey(count, answers)
+    return count, answers
 
 
 INPUT_FILE = "input.json"
@@ -159,9 +154,6 @@ def known_file(file: Path) -> KnownFile:
     )
 
 
-CLOSED = Models()
-
-
 @dataclass(frozen=True)
 class Prepared:
     """A run that has not begun: its spec, its data, and the models that will be asked."""
@@ -169,10 +161,12 @@ class Prepared:
     spec: RunSpec
     examples: Examples
     files: tuple[KnownFile, ...]
-    label_files: LabelFiles
+    label_files: LabelFiles | None
     chat: ChatJudges
-    survey: Survey | None
-    """None if no server will be asked."""
+    counted: int | None
+    """How many examples there are, if models are asked about them; else None."""
+    answers: Answers
+    """Those that models compare."""
 
 
 def prepare(request: Request, *, to_ask: bool = True) -> Prepared:
@@ -189,32 +183,38 @@ def prepare(request: Request, *, to_ask: bool = True) -> Prepared:
             f"{argument('judge', 'openai:MODEL')}, "
             "anthropic:MODEL, gemini:MODEL or http://HOST/v1#MODEL."
         )
-    panel = _panel(request, chat)
+    make_panel = _panel(request, chat)
+    panel = make_panel()
     examples = read(
         request.data, columns=request.columns or {}, skip_bad=request.skip_bad,
         keep_thoughts=request.keep_thoughts, limit=request.limit, qrels=request.qrels,
     )  # fmt: skip
-    label_files = LabelFiles(panel.label_files)
+    label_files = LabelFiles(panel.label_files) if panel.label_files else None
     files = tuple(map(known_file, examples.files))
     known = None if request.out is None else known_input(Path(request.out), files)
     fingerprint = examples.fingerprint() if known is None else known.fingerprint
     if known is not None and known.over_systems is not None:
         examples.over_systems = known.over_systems
-    survey = None
+    counted: int | None = None
+    answers: Answers = {}
     if chat.judges:
         seen = None if known is None else known.examples
-        survey = look_through(examples, chosen.scored, known=seen)
+        counted, answers = look_through(examples, chosen.scored, known=seen)
     opened = ModelNames()
     if to_ask:
         # Which models are needed depends on what the judges can be asked; these then get them.
-        panel, opened = _with_models(request, chosen, chat, panel, examples, options)
+        references = (text for example in examples for text in example.reference)
+        panel, opened = with_models(
+            make_panel, panel, chosen, references, embedder=request.embedder,
+            cross_encoder=request.cross_encoder, bertscore=options, offline=request.offline,
+        )  # fmt: skip
     llm = chat.settings()
     settings = RunSettings.model_validate(
         {
             "ragstone": VERSION,
             "data": fingerprint,
             "labels": [fingerprint_files([path]) for path in panel.label_files],
-            "metrics": [str(metric) for metric in chosen.metrics],
+            "metrics": list(map(str, chosen.metrics)),
             "definitions": own_definitions(chosen.metrics),
             "suites": list(chosen.suites),
             **_judges_opened(panel, opened),
@@ -228,16 +228,19 @@ def prepare(request: Request, *, to_ask: bool = True) -> Prepared:
             **({"keep_thoughts": True} if request.keep_thoughts else {}),
         }
     )
-    by = grouped_by(*several(request.by))
-    spec = RunSpec(settings, chosen, panel.judges, by, opened)
-    return Prepared(spec, examples, files, label_files, chat, survey)
+    spec = RunSpec(settings, chosen, panel.judges, grouped_by(*several(request.by)), opened)
+    return Prepared(spec, examples, files, label_files, chat, counted, answers)
 
 
 def reopened(request: Request, settings: RunSettings) -> RunSpec:
     """The spec of a run in another process, which opens the same judges; models cannot be asked."""
     options = BertscoreOptions.parse(request.bertscore)
     chosen, chat = _asked_for(request, to_ask=False)
-    panel, opened = _with_models(request, chosen, chat, _panel(request, chat), (), options)
+    make_panel = _panel(request, chat)
+    panel, opened = with_models(
+        make_panel, make_panel(), chosen, (), embedder=request.embedder,
+        cross_encoder=request.cross_encoder, bertscore=options, offline=request.offline,
+    )  # fmt: skip
     here = _judges_opened(panel, opened)
     of_run = settings.to_dict()
     differing = [
@@ -264,35 +267,19 @@ def _asked_for(request: Request, *, to_ask: bool) -> tuple[Requested, ChatJudges
     )  # fmt: skip
 
 
-def _with_models(
-    request: Request, chosen: Requested, chat: ChatJudges, panel: Panel,
-    examples: Iterable[Example], options: BertscoreOptions,
-) -> tuple[Panel, ModelNames]:  # fmt: skip
-    fillable = frozenset[str]().union(*(judge.asks for judge in panel.judges))
-    references = (text for example in examples for text in example.reference)
-    models = open_models(
-        needed_asks(chosen.metrics), fillable, references, embedder=request.embedder,
-        cross_encoder=request.cross_encoder, bertscore=options, offline=request.offline,
-    )  # fmt: skip
-    aligner, strings = local_encoder(panel.judges, needed_asks(chosen.scored), models.encoder)
-    return _panel(request, chat, aligner, models), replace(models.opened, strings=strings)
-
-
-def _panel(
-    request: Request, chat: ChatJudges, aligner: Encoder | None = None, models: Models = CLOSED
-) -> Panel:
-    return parse_judges(
-        chat.names, request.citations, aligner, models.encoder, models.cross_encoder,
-        models.bertscore, llm=chat.judges, offline=request.offline,
-    )  # fmt: skip
+def _panel(request: Request, chat: ChatJudges) -> Callable[..., Panel]:
+    return partial(
+        parse_judges, chat.names, request.citations, llm=chat.judges, offline=request.offline
+    )
 
 
 def _judges_opened(panel: Panel, opened: ModelNames) -> dict[str, Any]:
-    local = (judge.parts for judge in panel.judges if isinstance(judge, LocalJudge))
-    nli = (judge for judge in panel.judges if isinstance(judge, NliJudge))
-    return {
-        "judges": [judge.name for judge in panel.judges],
-        "local": next(local, []),
-        "nli": [f"{judge.name}@{judge.model.fingerprint}" for judge in nli],
-        **opened.settings(),
-    }
+    local: list[str] = []
+    nli: list[str] = []
+    for judge in panel.judges:
+        if isinstance(judge, LocalJudge):
+            local = local or judge.parts
+        elif isinstance(judge, NliJudge):
+            nli.append(f"{judge.name}@{judge.model.fingerprint}")
+    names = [judge.name for judge in panel.judges]
+    return {"judges": names, "local": local, "nli": nli, **opened.settings()}

@@ -8,9 +8,15 @@ from ragstone.core.errors import UnknownName
 from ragstone.judgements import Similarity
 from ragstone.judges import Judge
 from ragstone.metrics import QUICK, Metric, needed_asks, read_metric, suite_named
+from ragstone.metrics.composite import component_metrics
 
 from .folder.schemas import Manifest
 from .settings import ModelNames, RunSettings, candidates
+
+
+def each_once(*metrics: Metric) -> list[Metric]:
+    """The metrics without those that were there before."""
+    return list({str(metric): metric for metric in metrics}.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +34,7 @@ class Requested:
     def scored(self) -> list[Metric]:
         """All metrics to score, including everything that ``quick`` may choose."""
         quick = candidates() if QUICK in self.suites else ()
-        return list({str(metric): metric for metric in [*self.metrics, *quick]}.values())
+        return each_once(*self.metrics, *quick)
 
 
 @dataclass(frozen=True)
@@ -45,29 +51,26 @@ class RunSpec:
     @cached_property
     def metrics(self) -> tuple[Metric, ...]:
         """All that is scored, in the order of the report."""
-        every = {str(metric): metric for metric in [*self.requested.scored, *self.added]}
-        return tuple(every.values())
+        return tuple(each_once(*self.requested.scored, *self.added))
+
+    @cached_property
+    def components(self) -> list[Metric]:
+        """What composites of means combine, which is scored too."""
+        return component_metrics(self.metrics)
 
     @cached_property
     def asks(self) -> list[str]:
         """The asks to judge; metrics added later use existing judgements."""
         return needed_asks(self.requested.scored)
 
-    @property
-    def cluster(self) -> str:
-        """The field whose equal values mark rows that are not independent."""
-        return self.settings.cluster
-
     @cached_property
     def fields(self) -> list[str]:
         """Fields to group by, with those of the suites, which not all data have."""
-        suites = [name for name in self.requested.suites if name != QUICK]
-        of_suites = [suite_named(name).by for name in suites]
-        return list(dict.fromkeys([*self.by, *(name for by in of_suites for name in by)]))
-
-    @property
-    def chat_judges(self) -> list[str]:
-        return [] if self.settings.llm is None else list(self.settings.llm.judges)
+        names = list(self.by)
+        for suite in self.requested.suites:
+            if suite != QUICK:
+                names += suite_named(suite).by
+        return list(dict.fromkeys(names))
 
     def owing(self, partly_answered: list[str]) -> "RunSpec":
         """The same where null answers of these systems are missing."""
@@ -104,4 +107,6 @@ class RunSpec:
 
 def grouped_by(*fields: str) -> tuple[str, ...]:
     """The fields to group by, each once, without the system, which is always included."""
-    return tuple(name for name in dict.fromkeys(fields) if name != "system")
+    names = dict.fromkeys(fields)
+    names.pop("system", None)
+    return tuple(names)

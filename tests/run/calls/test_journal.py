@@ -27,7 +27,7 @@ from ragstone.run.calls.journal_reader import (
 
 def told(text: str = "text") -> JournaledQuestion:
     request = ChatRequest("system", ("contexts", text), {"type": "object"}, "support")
-    return JournaledQuestion("judge", "support", "e1", 0, request)
+    return "judge", "support", "e1", 0, request
 
 
 def attempt(key: str, number: int = 1, trouble: str | None = None, reply: str = "{}") -> Attempt:
@@ -109,7 +109,6 @@ def test_totals_add_up_and_tell_unknown_from_nothing(file: Path, journal: Journa
     assert (found.calls, found.from_cache, found.unpriced, found.usd) == (3, 1, 2, 0.25)
     assert (found.prompt, found.completion, found.cached, found.reasoning) == (10, 2, 4, 1)
     assert found.troubles == {"malformed": 1}
-    assert journal.totals() == found
 
 
 def test_half_of_the_calls_took_no_longer_and_cost_no_more(file: Path, journal: Journal) -> None:
@@ -291,9 +290,9 @@ import asyncio
 from ragstone.core.errors import InputError
 from ragstone.models.chat import ChatRequest
 from ragstone.run.calls.journal_reader import Attempt
-from ragstone.run.calls.journal import Journal, JournaledQuestion
+from ragstone.run.calls.journal import Journal
 journal = Journal.open(Path(sys.argv[1]))
-told = JournaledQuestion("judge", "support", "e1", 0, ChatRequest("system", (), {}, "support"))
+told = "judge", "support", "e1", 0, ChatRequest("system", (), {}, "support")
 async def work():
     for number in range(200):
         await journal.record(

@@ -96,7 +96,7 @@ def test_what_is_committed_when_it_is_killed_is_whole(tmp_path: Path) -> None:
     process.kill()
     process.wait()
     journal = Journal.open(tmp_path / RunEntry.JOURNAL)
-    kept = journal.totals().calls
+    kept = totals(journal.file).calls
     journal.close()
     assert 100 - AT_ONCE <= kept <= len(sent(tmp_path))
     asked = [f"{number:x}" for number in range(16)]

@@ -1,12 +1,13 @@
 """The first row of each key is kept, in order, whatever the keys and however the rows come."""
 
 import random
+from functools import partial
 
 import polars as pl
 import pytest
 
 from ragstone.run.estimates import groups as distinct
-from ragstone.run.estimates.sums import Distinct, first_of_each
+from ragstone.run.estimates.sums import first_of_each
 
 
 @pytest.mark.parametrize("kind", [pl.UInt64, pl.String, pl.Int64])
@@ -21,13 +22,13 @@ def test_rows_that_come_in_parts_are_as_those_of_one_table(
     seen = dict[int | None, int]()
     for place, key in enumerate(keys):
         seen.setdefault(key, place)
-    found = Distinct("key")
+    found = distinct.Gathered(partial(first_of_each, keys=["key"]))
     for start in range(0, 200, 7):
         found.add(table[start : start + 7])
     assert found.rows()["place"].to_list() == list(seen.values())
-    assert first_of_each(table, "key").equals(found.rows())
+    assert first_of_each(table, ["key"]).equals(found.rows())
 
 
 def test_of_several_columns_all_are_the_key() -> None:
     table = pl.DataFrame({"a": [1, 1, 2, 1], "b": [1, 2, 1, 1]}, schema_overrides={"a": pl.UInt64})
-    assert first_of_each(table, "a", "b").rows() == [(1, 1), (1, 2), (2, 1)]
+    assert first_of_each(table, ["a", "b"]).rows() == [(1, 1), (1, 2), (2, 1)]

@@ -8,7 +8,6 @@ import pytest
 
 from ragstone.data import Example
 from ragstone.run.folder.run_tally import RunTally
-from ragstone.run.judging.sharding import DataShard
 from ragstone.run.ray_engine import engine
 from ragstone.run.ray_engine.engine import CrashCandidates
 from ragstone.run.ray_engine.pool import Died, Made
@@ -31,7 +30,7 @@ class Data:
 
     def shards(self) -> Any:
         one = partial(Example, question_id="q", system="s", question="", answer="")
-        return (DataShard(number, [one(id=str(number))]) for number in range(5))
+        return ((number, [one(id=str(number))]) for number in range(5))
 
     def piece(self, shard: int) -> None:
         """Nothing is kept of it."""

@@ -95,7 +95,7 @@ def asks() -> Asks:
 
 @pytest.fixture
 def clerk(away: Away, asks: Asks) -> Iterator[Clerk]:
-    clerk = Clerk(away, asks, {"m@1": MODEL})
+    clerk = Clerk(away.take, away.answer, asks, {"m@1": MODEL})
     yield clerk
     clerk.close()
 

@@ -2,7 +2,9 @@
 
 import json
 import pickle
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +17,11 @@ from ragstone.data.line_ranges import Lines
 from ragstone.run.judging.sharding import size_of_a_shard
 from ragstone.run.ray_engine.shard_worker import (
     Assignment,
-    ShardMaker,
+    Brief,
     ShardTask,
     ShardWorker,
     Tables,
+    made_shard,
 )
 from ragstone.run.request import Request
 from ragstone.run.run_plan import prepare
@@ -33,9 +36,9 @@ def data(tmp_path: Path) -> Examples:
     return read(path)
 
 
-def maker(data: Examples, **given: Any) -> ShardMaker:
+def maker(data: Examples, **given: Any) -> Callable[[ShardTask], tuple[Brief, Tables]]:
     request = Request(data, **{"metrics": "abstention", **given})
-    return ShardMaker(prepare(request).spec, data.apart(), None)
+    return partial(made_shard, prepare(request).spec, data.apart(), None)
 
 
 def whole(data: Examples) -> Lines:
@@ -53,7 +56,7 @@ def test_what_is_set_aside_is_the_same_whatever_ids_are_refused(
     data: Examples, refused: dict[int, int]
 ) -> None:
     task = ShardTask(0, whole(data), refused=refused, aside={5: "worker_ended"})
-    brief, tables = maker(data).make(task)
+    brief, tables = maker(data)(task)
     assert set_aside(tables) == ["r3"]
     assert brief.examples == 6 - len(refused)
 
@@ -62,16 +65,16 @@ def test_a_part_is_of_the_places_that_it_names(data: Examples) -> None:
     start, end = ShardTask(0, whole(data)).places
     assert (start, end) == (1, 8)
     for part in ((1, 5), (5, 8), (4, 5)):
-        brief, tables = maker(data).make(ShardTask(0, whole(data), part=part))
+        brief, tables = maker(data)(ShardTask(0, whole(data), part=part))
         assert (brief.examples, tables) == (6, {})
 
 
 def test_fields_are_checked_on_the_first_examples_alone(data: Examples) -> None:
     made = maker(data, by=["colour"])
-    brief, tables = made.make(ShardTask(0, whole(data), check=True))
+    brief, tables = made(ShardTask(0, whole(data), check=True))
     assert brief.unfit.startswith("No example has a field 'colour'")
     assert not tables
-    brief, tables = made.make(ShardTask(0, whole(data), check=False))
+    brief, tables = made(ShardTask(0, whole(data), check=False))
     assert not brief.unfit
     assert "scores" in tables
 

@@ -11,10 +11,10 @@ import pytest
 
 from ragstone.data import Examples, read
 from ragstone.data.line_ranges import Lines, PieceSize
-from ragstone.run.ray_engine.connection import SharedFile
+from ragstone.run.ray_engine.connection import is_here, lines_of, shared_file
 from ragstone.run.ray_engine.shard_worker import Assignment, Brief, ShardTask, ShardWorker
 from ragstone.run.request import Request
-from ragstone.run.run_plan import known_file, prepare
+from ragstone.run.run_plan import KnownFile, known_file, prepare
 
 ROWS = [{"id": f"r{n}", "question": "Où ?", "answer": "It is so."} for n in range(7)]
 TEXT = "\n".join(map(json.dumps, ROWS[:3])) + "\n\n" + "\r\n".join(map(json.dumps, ROWS[3:]))
@@ -31,8 +31,8 @@ def pieces(data: Examples) -> list[Lines]:
     return list(data.pieces(PieceSize(records=2, bytes=10_000)))
 
 
-def shared(data: Examples) -> SharedFile:
-    file = SharedFile.of([known_file(one) for one in data.files])
+def shared(data: Examples) -> KnownFile:
+    file = shared_file([known_file(one) for one in data.files])
     assert file is not None
     return file
 
@@ -46,7 +46,7 @@ def said(brief: Brief) -> tuple[Brief, list[int]]:
 def test_lines_are_the_bytes_that_would_be_sent(path: Path) -> None:
     data = read(path)
     file = shared(data)
-    assert file.is_here()
+    assert is_here(file)
     found = pieces(data)
     assert len(found) == 4
     for piece in found:
@@ -54,7 +54,7 @@ def test_lines_are_the_bytes_that_would_be_sent(path: Path) -> None:
         assert piece.text
         sent = pickle.loads(pickle.dumps(piece.without_bytes()))
         assert not sent.text
-        assert file.read(sent) == piece
+        assert lines_of(file, sent) == piece
 
 
 def test_packed_lines_are_sent(tmp_path: Path) -> None:
@@ -68,22 +68,22 @@ def test_a_file_is_told_from_another_of_its_name(path: Path) -> None:
     file, found = shared(data), pieces(data)
     before, content = path.stat(), path.read_bytes()
     path.write_bytes(content.replace(b"It is so.", b"It is no."))
-    assert not file.is_here()
-    assert file.read(found[1]) is None
+    assert not is_here(file)
+    assert lines_of(file, found[1]) is None
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert not file.is_here(), "its sample is another"
+    assert not is_here(file), "its sample is another"
     path.write_bytes(content + b"\n")
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert file.read(found[1]) is None, "its size is another"
+    assert lines_of(file, found[1]) is None, "its size is another"
     path.unlink()
-    assert not file.is_here()
-    assert file.read(found[1]) is None
+    assert not is_here(file)
+    assert lines_of(file, found[1]) is None
 
 
 def test_several_files_are_not_shared(path: Path) -> None:
     known = known_file(path)
-    assert SharedFile.of([known, known]) is None
-    assert SharedFile.of([]) is None
+    assert shared_file([known, known]) is None
+    assert shared_file([]) is None
 
 
 def test_a_worker_reads_its_lines_or_says_that_it_cannot(path: Path) -> None:

@@ -18,7 +18,7 @@ from ragstone.stats.agreement.coefficients import kappa_with_interval
 from ragstone.stats.agreement.ratings import AgreementCoefficient
 from ragstone.stats.correction.anytime import anytime_mean, fair_draw_p
 from ragstone.stats.correction.corrected import Corrected, MeanCorrection, joined_strata
-from ragstone.stats.correction.labels_only import LabelsOnlyRate, mean_of_labels, rate_of_labels
+from ragstone.stats.correction.labels_only import mean_of_labels, rate_of_labels
 from ragstone.stats.correction.poststratified import poststratify
 from ragstone.stats.correction.ppi_and_rogan_gladen import (
     error_corrected,

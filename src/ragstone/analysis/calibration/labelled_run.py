@@ -16,7 +16,7 @@ from ragstone.core.messages import argument, call, reason
 from ragstone.data import Example, from_frame
 from ragstone.metrics import Metric, needed_asks
 from ragstone.run import Run
-from ragstone.run.folder.folder import Excerpt
+from ragstone.run.run import Excerpt
 
 from .corrected_means import (
     LABELLED,

@@ -76,11 +76,11 @@ class BatchAsker:
                 except ChatFailure as failure:
                     result = without_reply(failure)
                 seconds = max(0.0, (batch.ended or batch.at) - batch.at)
-                replies.append(StoredReply(batch.tag, batch.at, seconds, result))
+                replies.append((batch.tag, batch.at, seconds, result))
         return replies
 
-    def taken(self, key: str, stored: StoredReply) -> None:
-        self.journal.has_read(key, stored.tag)
+    def taken(self, key: str, tag: str) -> None:
+        self.journal.has_read(key, tag)
 
     async def fate(self, model: ChatModel, queued: QueuedQuestion) -> Fate:
         """Decide how a question without a reply goes on."""

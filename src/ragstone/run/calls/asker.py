@@ -10,8 +10,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import replace
-from types import TracebackType
-from typing import Any, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from ragstone.core.errors import RagstoneError
 from ragstone.core.messages import Reason, reason
@@ -23,10 +22,13 @@ from ragstone.models.chat.model import MalformedReply
 
 from .attempt import TOO_BIG, BatchedReplies, QueuedQuestion
 from .budget import Budget, Price, Prices, no_price
-from .journal import CallTally, Counts, Journal
+from .journal import Counts, Journal
 from .journal_reader import Attempt
 from .model_client import CallLimits, ModelClient, journaled
 from .reply_cache import ReplyCache
+
+if TYPE_CHECKING:
+    from ragstone.models.chat.http_transport import Connections
 
 
 def partly(outcome: Outcome, queued: QueuedQuestion, model: str) -> Outcome:
@@ -114,11 +116,6 @@ def _why(outcome: Outcome, name: str, otherwise: str) -> str:
 Result = TypeVar("Result")
 
 
-class Closable(Protocol):
-    async def close(self) -> None:
-        """Release connections; nothing may be asked after that."""
-
-
 REMEMBERED = 512
 """Outcomes cached in memory for repeated questions; older ones are read from the journal."""
 
@@ -142,14 +139,14 @@ class Asking:
         prices: Prices = Prices(),  # noqa: B008
         budget: Budget | None = None,
         cache: ReplyCache | None = None,
-        pool: Closable | None = None,
+        pool: "Connections | None" = None,
         batched: BatchedReplies | None = None,
         loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         self._journal, self._limits, self._prices = journal, limits, prices
         self._budget = Budget() if budget is None else budget
         self._cache, self._pool, self._batched = cache, pool, batched
-        self._tally = CallTally()
+        self._tally = Counts()
         self._clients: dict[str, ModelClient] = {}
         self._under_way: dict[str, asyncio.Future[Outcome]] = {}
         self._outcomes = Remembered(REMEMBERED)
@@ -239,8 +236,11 @@ class Asking:
     def counts(self) -> Counts:
         """The present counts of questions and calls; thread-safe."""
         paces = [client.pace for client in list(self._clients.values())]
-        return self._tally.read(
-            sum(pace.in_flight for pace in paces), sum(pace.waiting for pace in paces)
+        return replace(
+            self._tally,
+            in_flight=sum(pace.in_flight for pace in paces),
+            waiting=sum(pace.waiting for pace in paces),
+            troubles=dict(self._tally.troubles),
         )
 
     def close(self) -> None:
@@ -250,12 +250,7 @@ class Asking:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     async def _outcome(self, client: ModelClient, queued: QueuedQuestion) -> Outcome:
@@ -363,9 +358,9 @@ class Asking:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=WINDING_UP)
-        models: list[Closable] = [client.model for client in self._clients.values()]
-        pools = [] if self._pool is None else [self._pool]
-        closing = [asyncio.create_task(client.close()) for client in (*models, *pools)]
+        closing = [asyncio.create_task(client.model.close()) for client in self._clients.values()]
+        if self._pool is not None:
+            closing.append(asyncio.create_task(self._pool.close()))
         if closing:
             await asyncio.wait(closing, timeout=CLOSING)
 

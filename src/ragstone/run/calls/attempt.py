@@ -228,13 +228,10 @@ class AttemptResult:
     """The result of one attempt: a reply, or what went wrong.
 
     Attributes:
-        reply: The reply; None if there was none.
         outcome: Its items; None if the reply is invalid.
         trouble: The type of failure, in one word; None if there was none.
         words: Details of the failure: a reason, or what the server or its library said.
-        http: The HTTP status of an error reply.
         after: Seconds that the server asks to wait.
-        body: The body of an error reply.
         final: Whether every other question would fail too.
     """
 
@@ -282,11 +279,7 @@ def without_reply(failure: ChatFailure) -> AttemptResult:
 def interpreted(
     reply: ChatReply, queued: QueuedQuestion, limit: int | None = None
 ) -> AttemptResult:
-    """The result of an attempt that brought a reply.
-
-    Args:
-        limit: Maximum tokens of the reply that were allowed; None: the model's own.
-    """
+    """The result of an attempt that brought a reply; ``limit`` is that of ``attempted``."""
     # A hostile server's replies would fill the disk: what is kept of one has an end.
     is_cut = len(reply.text) > MOST_TEXT
     reply = replace(
@@ -382,18 +375,9 @@ is asked singly, so that what is wrong with key, model or settings shows before 
 others wait for it. ``alone``: it is asked singly. ``given_up``: no batch answered it."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredReply:
-    """A reply or failure that came back in a batch and was not read yet.
-
-    Args:
-        at: When that was sent, in seconds since 1970.
-    """
-
-    tag: str
-    at: float
-    seconds: float
-    result: AttemptResult
+StoredReply = tuple[str, float, float, AttemptResult]
+"""A reply or failure that came back in a batch and was not read yet: the batch's tag, when that was
+sent, in seconds since 1970, the seconds that it took, and the result."""
 
 
 class BatchedReplies(Protocol):
@@ -402,7 +386,7 @@ class BatchedReplies(Protocol):
     def stored(self, model: ChatModel, queued: QueuedQuestion) -> Sequence[StoredReply]:
         """Return what came back for a question and was not read yet, the earliest first."""
 
-    def taken(self, key: str, stored: StoredReply) -> None: ...
+    def taken(self, key: str, tag: str) -> None: ...
 
     async def fate(self, model: ChatModel, queued: QueuedQuestion) -> Fate:
         """Decide how a question without a reply goes on."""

@@ -5,10 +5,9 @@ import json
 import sqlite3
 import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
@@ -18,7 +17,7 @@ from typing import Any, Generic, TypeVar
 from ragstone.core.sqlite import UNREADABLE, as_text, as_whole, explained, open_file, storable
 from ragstone.models.chat import ChatRequest, Usage
 
-from .journal_reader import ATTEMPT, LAYOUT, Attempt, Totals, attempt_of, count
+from .journal_reader import ATTEMPT, LAYOUT, Attempt, attempt_of, count
 
 Entry = TypeVar("Entry")
 
@@ -111,7 +110,7 @@ def _settle(waiting: list["asyncio.Future[None]"], fault: Exception | None) -> N
         waiting[0].get_loop().call_soon_threadsafe(tell)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Counts:
     """The counts of a run since it was started or resumed.
 
@@ -145,33 +144,18 @@ class Counts:
     cached: int = 0
     completion: int = 0
     usd: float | None = None
-    troubles: Mapping[str, int] = field(default_factory=dict)
+    troubles: dict[str, int] = field(default_factory=dict)
 
     @property
     def any_reply(self) -> bool:
         """True if any reply came, even an invalid one, because it may have to be paid for."""
         return self.answered > self.failed or self.completion > 0 or self.prompt > 0
 
-
-@dataclass(slots=True)
-class CallTally:
-    """The running counts."""
-
-    answered: int = 0
-    failed: int = 0
-    calls: int = 0
-    from_journal: int = 0
-    from_cache: int = 0
-    retries: int = 0
-    prompt: int = 0
-    cached: int = 0
-    completion: int = 0
-    usd: float | None = None
-    troubles: Counter[str] = field(default_factory=Counter)
-
     def came_back(self, trouble: str | None, usage: Usage | None, usd: float | None) -> None:
+        """Count what came of a request: what went wrong, and the tokens and cost of a reply."""
         if trouble is not None:
-            self.troubles[trouble] += 1
+            self.troubles[trouble] = self.troubles.get(trouble, 0) + 1
+            self.rate_limits += trouble == "rate_limit"
         if usage is None:
             return
         self.prompt += usage.prompt or 0
@@ -180,27 +164,15 @@ class CallTally:
         if usd is not None:
             self.usd = (self.usd or 0.0) + usd
 
-    def read(self, in_flight: int, waiting: int) -> Counts:
-        counts = {field.name: getattr(self, field.name) for field in fields(self)}
-        counts["troubles"] = troubles = dict(self.troubles)
-        rate_limits = troubles.get("rate_limit", 0)
-        return Counts(in_flight=in_flight, waiting=waiting, rate_limits=rate_limits, **counts)
-
 
 PARTS_KNOWN = 65_536
 SCHEMAS_KNOWN = 512
 INSERT = f"INSERT OR IGNORE INTO attempts ({ATTEMPT}) VALUES ({', '.join('?' * 16)})"
 
 
-@dataclass(frozen=True, slots=True)
-class JournaledQuestion:
-    """A question as stored in the journal, once, together with its first attempt."""
-
-    judge: str
-    task: str
-    example: str
-    vote: int
-    request: ChatRequest
+JournaledQuestion = tuple[str, str, str, int, ChatRequest]
+"""The judge, task, example, vote and request of a question, as stored once with its first attempt.
+"""
 
 
 class Journal:
@@ -272,11 +244,6 @@ class Journal:
         query = "SELECT trouble FROM attempts WHERE key = ? AND source = 'batch' AND at = ?"
         return [trouble for (trouble,) in self._read(query, (key, at))]
 
-    def totals(self) -> Totals:
-        """Calls, tokens and cost of the run so far, including before it was resumed."""
-        with self._mutex:
-            return count(self._reader)
-
     def close(self, seconds: float | None = None) -> bool:
         """Write the queued entries and close; False if that takes longer than ``seconds``."""
         with self._mutex:
@@ -318,11 +285,11 @@ class _Parts:
         self._schemas: dict[int, tuple[object, str]] = {}
 
     def row(self, key: str, question: JournaledQuestion) -> tuple[object, ...]:
-        request = question.request
+        judge, task, example, vote, request = question
         digests = [self._digest(text) for text in (request.system, *request.parts)]
         return (
-            key, question.judge, question.task, question.example, question.vote, request.name,
-            json.dumps(digests), self._schema(request.schema),
+            key, judge, task, example, vote, request.name, json.dumps(digests),
+            self._schema(request.schema),
         )  # fmt: skip
 
     def taken(self) -> list[tuple[object, ...]]:

@@ -5,7 +5,7 @@ A file that cannot be read is an ``InputError``.
 
 import json
 import sqlite3
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -58,22 +58,16 @@ LONGEST_NAME = 80
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One attempt at a question.
+    """One attempt at a question, whose ``key`` it has; attempts count from 1.
 
     Args:
-        key: Of the question.
-        number: From 1.
         source: ``model``; ``batch`` where it was asked in a batch; ``cache`` where the reply is
             that of an earlier run.
         at: Seconds since 1970; in a batch, when that was sent.
-        seconds: How long it took.
         trouble: What went wrong; None where the reply can be read.
         words: More about that: a reason, or what the server said; of older runs a sentence.
         http: The status, where the reply was no success.
-        reply: What came back, as it came.
-        finish: Why it ended.
         model: As the server names it.
-        usage: Tokens.
         usd: What it cost; None where that is not known.
     """
 
@@ -127,12 +121,9 @@ class Totals:
         calls: Requests sent to models, each attempt one.
         from_cache: Replies of earlier runs.
         prompt: Tokens sent, those from the server's cache too; of calls that say so.
-        completion: Tokens that came back.
-        cached: Of those sent, from the server's cache.
-        reasoning: Of those that came back, never seen.
+        reasoning: Tokens that came back and were never seen.
         usd: The cost of the calls whose cost is known; None if there are none.
         unpriced: Replies whose cost is not known.
-        troubles: What went wrong, and how often.
     """
 
     calls: int = 0
@@ -206,40 +197,30 @@ def reasoned(file: Path) -> dict[tuple[str, str], tuple[int, int]]:
 
 def call_times(file: Path) -> list[CallTimes]:
     """Read durations and costs of the calls, by judge and task; the most expensive first."""
-    counts: dict[tuple[str, str], _Counted] = {}
+    times: dict[tuple[str, str], ValueCounts] = defaultdict(ValueCounts)
+    costs: dict[tuple[str, str], ValueCounts] = defaultdict(ValueCounts)
+    together: dict[tuple[str, str], float] = defaultdict(float)
     with _reading(file) as connection:
         rows = connection.execute(
             "SELECT judge, task, seconds, usd FROM attempts JOIN requests USING (key) "
             "WHERE source != 'cache'"
         )
         for judge, task, seconds, usd in rows:
-            counted = counts.setdefault((as_text(judge), as_text(task)), _Counted())
+            key = as_text(judge), as_text(task)
             # A journal edited by hand may hold a time or cost below 0, which none has.
-            counted.times.add(max(0.0, as_number(seconds)))
+            times[key].add(max(0.0, as_number(seconds)))
             if usd is not None:
                 cost = max(0.0, as_number(usd))
-                counted.costs.add(cost)
-                counted.total += cost
-    times = [
+                costs[key].add(cost)
+                together[key] += cost
+    listed = [
         CallTimes(
-            judge,
-            task,
-            counted.times.n,
-            counted.times.percentiles(PERCENTILES),
-            counted.costs.percentiles(PERCENTILES),
-            counted.total if counted.costs.n else None,
-            counted.times.n - counted.costs.n,
+            *key, counted.n, counted.percentiles(PERCENTILES), costs[key].percentiles(PERCENTILES),
+            together.get(key), counted.n - costs[key].n,
         )
-        for (judge, task), counted in counts.items()
-    ]
-    return sorted(times, key=lambda calls: (-(calls.total or 0), calls.judge, calls.task))
-
-
-@dataclass(slots=True)
-class _Counted:
-    times: ValueCounts = field(default_factory=ValueCounts)
-    costs: ValueCounts = field(default_factory=ValueCounts)
-    total: float = 0.0
+        for key, counted in times.items()
+    ]  # fmt: skip
+    return sorted(listed, key=lambda calls: (-(calls.total or 0), calls.judge, calls.task))
 
 
 def served(file: Path) -> Counter[tuple[str, str]]:

@@ -37,7 +37,7 @@ from .budget import (
     batch_cost,
     cost,
 )
-from .journal import CallTally, Journal, JournaledQuestion
+from .journal import Counts, Journal, JournaledQuestion
 from .journal_reader import Attempt, Source
 from .reply_cache import ReplyCache
 
@@ -254,15 +254,11 @@ HINTS = {
 
 @dataclass(frozen=True, slots=True)
 class CallLimits:
-    """Limits on the calls to a model.
+    """Limits on the calls to a model; see ``Limits``.
 
     Args:
-        concurrency: Maximum concurrent calls.
-        timeout: Timeout of an attempt in seconds, from when it is sent.
         attempts: Attempts per question before it is given up; a rate limit (429) does not count.
         patience: Seconds after which a question held back by rate limits is given up.
-        requests_a_minute: The server's limit; None: not known.
-        tokens_a_minute: The same for tokens.
     """
 
     concurrency: int = 64
@@ -292,7 +288,7 @@ class ModelClient:
     price: Price | None
     budget: Budget
     journal: Journal
-    tally: CallTally
+    tally: Counts
     cache: ReplyCache | None = None
     batched: BatchedReplies | None = None
     pace: Pace = field(init=False)
@@ -331,8 +327,8 @@ class ModelClient:
     ) -> tuple[Outcome, int]:
         for stored in batched.stored(self.model, queued):
             await self._keep(queued, stored)
-            batched.taken(queued.key, stored)
-            result = stored.result
+            tag, _, _, result = stored
+            batched.taken(queued.key, tag)
             times = self.journal.troubles(queued.key).count(result.trouble)
             outcome = result.outcome or no_use(self.model.name, result, times, queued)
             if outcome is not None:
@@ -352,8 +348,8 @@ class ModelClient:
                 return await self._ask(queued, self.journal.troubles(queued.key))
 
     async def _keep(self, queued: QueuedQuestion, stored: StoredReply) -> None:
-        result = stored.result
-        known = self.journal.in_batch(queued.key, stored.at)
+        _, at, seconds, result = stored
+        known = self.journal.in_batch(queued.key, at)
         if None in known or (known and result.outcome is None):
             return
         self.tally.calls += 1
@@ -364,9 +360,7 @@ class ModelClient:
         self.budget.calls += 1
         self.budget.spent += usd or 0.0
         number = len(self.journal.troubles(queued.key)) + 1
-        attempt = _record(
-            queued.key, number, stored.at, stored.seconds, result, usage, usd, source="batch"
-        )
+        attempt = _record(queued.key, number, at, seconds, result, usage, usd, source="batch")
         await self.journal.record(attempt, journaled(self.model, queued))
         whole = result.outcome is not None and not result.outcome.lacking
         if self.cache is not None and reply is not None and whole:
@@ -457,9 +451,7 @@ class ModelClient:
 
 def journaled(model: ChatModel, queued: QueuedQuestion) -> JournaledQuestion:
     question = queued.question
-    return JournaledQuestion(
-        model.name, question.task, question.example, question.vote, queued.request
-    )
+    return model.name, question.task, question.example, question.vote, queued.request
 
 
 def _record(
@@ -472,14 +464,12 @@ def _record(
     usd: float | None,
     source: Source = "model",
 ) -> Attempt:
-    reply = result.reply
-    if reply is None:
-        return Attempt(
-            key, number, source, at, seconds, result.trouble, result.words, result.http, result.body
-        )
+    text, finish, model = result.body, None, None
+    if (reply := result.reply) is not None:
+        text, finish, model = reply.text, reply.finish, reply.model
     return Attempt(
-        key, number, source, at, seconds, result.trouble, result.words, None,
-        reply.text, reply.finish, reply.model, usage, usd,
+        key, number, source, at, seconds, result.trouble, result.words, result.http, text, finish,
+        model, usage, usd,
     )  # fmt: skip
 
 

@@ -25,7 +25,7 @@ from ragstone.metrics.composite import component_metrics
 from ragstone.run.estimates.estimates import LEVEL, estimate_metric, provenance
 from ragstone.run.estimates.groups import NO_VALUE, by_column
 from ragstone.run.estimates.sums import QUESTION, question_hash, repeated_questions
-from ragstone.run.folder.folder import Excerpt, Folder
+from ragstone.run.folder.folder import Folder
 from ragstone.run.folder.run_files import looked_up
 from ragstone.run.folder.run_tally import RunTally
 from ragstone.run.folder.schemas import STATUS_CODES, Estimate, Manifest
@@ -38,12 +38,14 @@ FewExamples = tuple[Tables, pl.DataFrame]
 """A few examples of a run: their judgements, and the ledger."""
 
 
-def read_few(folder: Folder, ids: Collection[str], judges: Sequence[Judge]) -> FewExamples:
+def read_few(folder: Folder, ids: Sequence[str], judges: Sequence[Judge]) -> FewExamples:
     """These examples of a finished run, in its order."""
-    stored = Excerpt(folder, ids)
-    frame = stored.examples()
+    shards = folder.shards_of(ids)
+    frame = folder.read("examples", pl.col("id").is_in(ids), shards=shards).drop("shard")
+    entries = folder.read("ledger", pl.col("example_id").is_in(ids), shards=shards)
+    subjects = entries["subject"].unique().implode()
     numbers = frame.select(example_id="id").with_row_index("row")
-    ledger = stored.entries.join(numbers, on="example_id", maintain_order="left")
+    ledger = entries.join(numbers, on="example_id", maintain_order="left")
     tables = Tables(frame)
     for ask in (name for name in ASKS if name in set(ledger["ask"])):
         entries = ledger.filter(pl.col("ask") == ask)
@@ -52,7 +54,8 @@ def read_few(folder: Folder, ids: Collection[str], judges: Sequence[Judge]) -> F
             # A subject that lies in several blocks has its rows in each of them.
             keys = ["judge", "subject", "shard"]
             once = entries.select(keys).unique(keys[:2], keep="first", maintain_order=True)
-            of_ask = stored.stored(kind).filter(pl.col("ask") == ask)
+            mine = pl.col("subject").is_in(subjects), pl.col("ask") == ask
+            of_ask = folder.read(kind, *mine, shards=shards)
             rows = of_ask.join(once, on=keys, how="semi", maintain_order="left")
             rows = rows.select(*kind_of(ask).schema())
         tables = resolve(tables, ask, entries.select(*LEDGER), rows, judges)
@@ -421,8 +424,8 @@ def _scored(
     folder: Folder, form: Manifest, metrics: Sequence[Metric], tables: Callable[[Tables], Tables]
 ) -> dict[str, pl.DataFrame]:
     blocks: dict[str, list[pl.DataFrame]] = {str(metric): [] for metric in metrics}
-    for block in stored_shards(folder, finished_judges(form)) if metrics else ():
-        scores = score(tables(block.tables), metrics, form.settings.partly_answered)
+    for judged, _ in stored_shards(folder, finished_judges(form)) if metrics else ():
+        scores = score(tables(judged), metrics, form.settings.partly_answered)
         for name, parts in blocks.items():
             parts.append(scores[name].select("value", "status"))
     return {name: pl.concat(parts) for name, parts in blocks.items()}

@@ -1,13 +1,15 @@
 """Cautions: caveats on a run's numbers, as reason codes, and the groups and clusters in it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from ragstone.core.errors import RagstoneError
 from ragstone.core.messages import reason
+from ragstone.core.parquet import scan_parquet
 from ragstone.data.example import SESSION
 from ragstone.judgements import BERTSCORES, Relevance, Response
 from ragstone.judges.judge import LOCAL
@@ -27,49 +29,49 @@ from ragstone.run.folder.shards import Shards
 from ragstone.run.run_spec import RunSpec
 from ragstone.run.settings import ModelNames
 
-from .groups import NO_VALUE, EstimateGroups, by_column
-from .sums import QUESTION, Distinct, RepeatedQuestions, WiderClusters, repeated_questions
+from .groups import NO_VALUE, EstimateGroups, Gathered, by_column
+from .sums import QUESTION, RepeatedQuestions, first_of_each, repeated_questions
 
 if TYPE_CHECKING:
     from ragstone.run.calls.journal import Counts
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RunGrouping:
-    """Groups and clusters of a run's examples."""
+def grouping(
+    shards: Shards, spec: RunSpec
+) -> tuple[EstimateGroups, RepeatedQuestions, Mapping[str, int]]:
+    """Look over the facets of a run, a few shards at a time; a few bytes a question are held.
 
-    groups: EstimateGroups
-    repeated: RepeatedQuestions
-    clusters: int
-    questions: int
-    retrieved: bool
-
-
-def grouping(shards: Shards, spec: RunSpec) -> RunGrouping:
-    """Look over the facets of a run, a few shards at a time; a few bytes a question are held."""
-    names = ["system", "cluster", "question", *map(by_column, spec.fields)]
-    seen = {name: Distinct(name) for name in names}
-    texts_asked = Distinct("cluster")
-    retrieved = False
+    Returns:
+        Its groups, its repeated questions, and how many each ``cluster``, ``question`` and
+        ``contexts`` of its examples are.
+    """
+    columns = {name: by_column(name) for name in spec.fields}
+    seen = {
+        name: Gathered(partial(first_of_each, keys=(name,)))
+        for name in ("system", "cluster", "question", *columns.values())
+    }
+    texts_of_each = Gathered(partial(first_of_each, keys=("cluster",)))
+    contexts = 0
+    by_question = spec.settings.cluster == QUESTION
     for some in shards.scans("facets"):
-        facets = collect(some.select(*names, "asked", "contexts"), shards.path)
+        facets = collect(some.select(*seen, "asked", "contexts"), shards.path)
         for name, values in seen.items():
             values.add(facets.select(name))
-        if spec.cluster == QUESTION:
-            texts_asked.add(facets.select("cluster", "asked").drop_nulls("asked"))
-        retrieved = retrieved or facets["contexts"].sum() > 0
+        if by_question:
+            texts_of_each.add(facets.select("cluster", "asked").drop_nulls("asked"))
+        contexts += int(facets["contexts"].sum())
     texts = pl.DataFrame({"cluster": [], "asked": []})
-    if spec.cluster == QUESTION:
-        texts = texts_asked.rows()
-    distinct = {name: values.rows()[name] for name, values in seen.items()}
-    by = {name: distinct[by_column(name)].sort() for name in spec.fields}
-    by = {name: of for name, of in by.items() if name in spec.by or (of != NO_VALUE).any()}
-    groups = EstimateGroups(
-        distinct["system"].to_list(), {name: values.to_list() for name, values in by.items()}
-    )
+    if by_question:
+        texts = texts_of_each.rows()
+    values_of: dict[str, list[str]] = {}
+    for name, column in columns.items():
+        distinct = seen[column].rows()[column].sort()
+        if name in spec.by or (distinct != NO_VALUE).any():
+            values_of[name] = distinct.to_list()
+    groups = EstimateGroups(seen["system"].rows()["system"].to_list(), values_of)
+    sizes = {name: seen[name].rows().height for name in ("cluster", "question")}
     repeated = repeated_questions(texts["cluster"], texts["asked"])
-    sizes = distinct["cluster"].len(), distinct["question"].len()
-    return RunGrouping(groups, repeated, *sizes, retrieved)
+    return groups, repeated, {**sizes, "contexts": contexts}
 
 
 NOT_INDEPENDENT = "not_independent"
@@ -93,7 +95,8 @@ CROSS = "answer_reference_cross_encoder"
 
 def remarks(metrics: Sequence[Metric], opened: ModelNames, tally: RunTally) -> Iterator[str]:
     """Another language, a missing encoder, texts that were cut, thresholds of another model."""
-    yield from _of_languages(tally)
+    if tally.languages:
+        yield from _of_languages(tally)
     if opened.lacking is not None:
         yield reason("no_encoder", said=opened.lacking)
     if tally.unanswered:
@@ -101,40 +104,44 @@ def remarks(metrics: Sequence[Metric], opened: ModelNames, tally: RunTally) -> I
     if opened.strings is not None:
         yield reason("strings_alone", said=opened.strings)
     name = (opened.encoder or "").rpartition("@")[0]
+    if tally.cut:
+        yield from _of_cut_texts(tally, opened, name)
+    if name and not name.rstrip("/\\").endswith((BUILTIN, THRESHOLDS_OF)):
+        of_others = [
+            str(metric)
+            for metric in metrics
+            if isinstance(metric, EmbeddingContextSufficiency | EmbeddingHallucination)
+            and metric.threshold == type(metric).threshold
+        ]
+        if of_others:
+            yield reason(
+                "threshold_of_another_model", metrics=", ".join(of_others), set_for=THRESHOLDS_OF,
+                model=name,
+            )  # fmt: skip
+
+
+def _of_cut_texts(tally: RunTally, opened: ModelNames, encoder: str) -> Iterator[str]:
     cut = [measure for measure in PAIRS if tally.cut[measure]]
     if cut:
         counts = ",".join(
             f"{measure}:{tally.cut[measure]}:{tally.pairs[measure]}" for measure in cut
         )
-        yield reason("texts_cut", model=name, reads=opened.reads, cut=counts)
+        yield reason("texts_cut", model=encoder, reads=opened.reads, cut=counts)
     matched = next((measure for measure in BERTSCORES if tally.cut[measure]), None)
     if matched is not None:
         first = (opened.bertscore or "").partition(",")[0]
         own_model = first.removeprefix("model ").rpartition("@")[0]
-        matching = own_model if "model " in first else name
+        matching = own_model if "model " in first else encoder
         yield reason(
             "bertscore_cut", model=matching, cut=tally.cut[matched], pairs=tally.pairs[matched]
         )
     if tally.cut[CROSS]:
         second = (opened.cross_encoder or "").rpartition("@")[0]
         yield reason("pairs_cut", model=second, cut=tally.cut[CROSS], pairs=tally.pairs[CROSS])
-    of_others = [
-        str(metric)
-        for metric in metrics
-        if isinstance(metric, EmbeddingContextSufficiency | EmbeddingHallucination)
-        and metric.threshold == type(metric).threshold
-    ]
-    if of_others and name and not name.rstrip("/\\").endswith((BUILTIN, THRESHOLDS_OF)):
-        yield reason(
-            "threshold_of_another_model", metrics=", ".join(of_others), set_for=THRESHOLDS_OF,
-            model=name,
-        )  # fmt: skip
 
 
-def of_models(tally: RunTally, judges: Sequence[str], counts: "Counts | None") -> Iterator[str]:
-    """Other models, open questions, evidence that is not there, what was saved."""
-    if not judges:
-        return
+def of_models(tally: RunTally, counts: "Counts | None") -> Iterator[str]:
+    """Of a run that models judge: others, open questions, lacking evidence, what was saved."""
     by_judge: dict[str, list[str]] = {}
     for (judge, model), count in tally.served.items():
         by_judge.setdefault(judge, []).append(f"{model}={count}")
@@ -156,24 +163,53 @@ def of_models(tally: RunTally, judges: Sequence[str], counts: "Counts | None") -
         )  # fmt: skip
 
 
-def of_clusters(cluster: str, wider: WiderClusters | None) -> Iterator[str]:
-    """Remark that turns of a session are dependent, and that clusters share documents."""
+LEAST_SHARE = 0.5
+"""Least share of the clusters that have the field; a rarer one says little of the data."""
+
+
+def of_clusters(cluster: str, clusters: int, origins: Sequence[Path]) -> Iterator[str]:
+    """Remark that turns of a session are dependent, and that clusters share documents.
+
+    Of several fields whose values hold whole clusters, and some value several, the one with the
+    fewest values is named.
+
+    Args:
+        origins: The files that say which cluster has which values; see ``sums.origins``.
+    """
     if cluster == SESSION:
         yield reason("clustered_by_session")
-    if wider is not None:
-        yield reason(
-            NOT_INDEPENDENT, cluster=cluster, clusters=wider.clusters, there=wider.of,
-            values=wider.values, field=wider.field,
-        )  # fmt: skip
+    names = set[str]()
+    for file in origins:
+        names.update(collect(scan_parquet(file).select(pl.col("field").unique()), file)["field"])
+    fewest, remark = clusters, ""
+    for name in sorted(names):
+        pairs = Gathered(partial(first_of_each, keys=("cluster", "value")))
+        for file in origins:
+            of_field = scan_parquet(file).filter(pl.col("field") == name)
+            pairs.add(collect(of_field.select("cluster", "value"), file))
+        distinct = pairs.rows()
+        nested, values = distinct["cluster"].n_unique(), distinct["value"].n_unique()
+        holds = nested == distinct.height and nested >= LEAST_SHARE * clusters
+        if holds and 1 < values < min(nested, fewest):
+            fewest = values
+            remark = reason(
+                NOT_INDEPENDENT, cluster=cluster, clusters=nested, there=clusters, values=values,
+                field=name,
+            )  # fmt: skip
+    if remark:
+        yield remark
 
 
 def of_set_aside(estimates: Sequence[Estimate]) -> Iterator[str]:
     """Remark on examples that ended their worker, and so have no scores."""
-    codes = ("worker_ended", "worker_out_of_memory")
-    whole = (estimate for estimate in estimates if not estimate.group)
-    n = max((sum(estimate.reasons.get(code, 0) for code in codes) for estimate in whole), default=0)
-    if n:
-        yield reason("examples_set_aside", n=n)
+    set_aside = 0
+    for estimate in estimates:
+        if not estimate.group:
+            reasons = estimate.reasons
+            n = reasons.get("worker_ended", 0) + reasons.get("worker_out_of_memory", 0)
+            set_aside = max(set_aside, n)
+    if set_aside:
+        yield reason("examples_set_aside", n=set_aside)
 
 
 def of_coverage(metric: str, shares: Mapping[str, float]) -> Iterator[str]:

@@ -1,9 +1,8 @@
 """Estimates: a run's means with intervals, computed from its scores by system and slice."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -14,7 +13,7 @@ from ragstone.core.messages import argument
 from ragstone.core.parquet import scan_parquet
 from ragstone.judgements import ASKS, KINDS, VALUE, Relevance
 from ragstone.metrics import QUICK, Composite, Metric, parse_metric
-from ragstone.metrics.composite import component_metrics, weight_coverage
+from ragstone.metrics.composite import weight_coverage
 from ragstone.run.folder.checksums import collect
 from ragstone.run.folder.run_tally import VERSION, RunTally
 from ragstone.run.folder.schemas import STATUS_CODES, Estimate
@@ -32,10 +31,11 @@ from ragstone.run.settings import (
 from ragstone.stats import Interval, cluster_bootstrap, worst_best
 from ragstone.stats.bootstrap import ClusterTotals
 from ragstone.stats.cluster_means import mean_of_clusters
+from ragstone.stats.cluster_moments import NO_CLUSTERS
 
-from .cautions import RunGrouping, grouping, of_clusters, of_coverage
+from .cautions import grouping, of_clusters, of_coverage
 from .groups import ALL, EstimateGroups, GroupCounts, groups_of
-from .sums import SCORE, ScorePiece, Summed, summed, widest_clusters
+from .sums import SCORE, RepeatedQuestions, ScorePiece, Summed, parts_of, summed
 
 SEED = 20_240_601
 """Seed of every bootstrap, so that the same scores give the same interval."""
@@ -81,63 +81,30 @@ def estimate_metric(
         facets: One row per example, in the same order: system, cluster (a hash), and a
             ``by_column`` for each field of ``by``.
     """
-    columns = Columns((str(metric),), tuple(components))
-    pieces = [ScorePiece(facets, long_scores([scores, *components.values()]))]
+    columns = {name: number for number, name in enumerate((str(metric), *components))}
+    frames = [
+        part.select(pl.lit(number, pl.UInt32).alias("column"), *part.columns)
+        for number, part in enumerate((scores, *components.values()))
+    ]
+    nothing = pl.DataFrame(schema=SCORE)
+    long = pl.concat([nothing, *frames], how="diagonal")
     groups = groups_of(facets, by)
-    sums = _summed(pieces, groups, columns, [metric], facets.height, None)
+    sums = summed(
+        [(facets, long, nothing)], groups, columns, [metric], examples=facets.height, folder=None
+    )
     return estimates_of(metric, sums, groups, columns, provenance, level=level)
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """The columns of scores that are summed, by their metrics' text forms."""
-
-    metrics: Sequence[str]
-    components: Sequence[str]
-
-    def parts(self, composite: Composite) -> list[int]:
-        return [
-            len(self.metrics) + self.components.index(str(component))
-            for component in composite.components().values()
-        ]
-
-
-def _summed(
-    pieces: Iterable[ScorePiece], groups: EstimateGroups, columns: Columns,
-    metrics: Sequence[Metric], examples: int, folder: Path | None,
-) -> Summed:  # fmt: skip
-    number = len(columns.metrics) + len(columns.components)
-    composites = {
-        str(metric): columns.parts(metric)
-        for metric in metrics
-        if isinstance(metric, Composite) and metric.over_means
-    }
-    return summed(pieces, groups, number, composites, examples=examples, folder=folder)
-
-
-def long_scores(columns: Sequence[pl.DataFrame], first: int = 0) -> pl.DataFrame:
-    """The scores of several columns below each other, as in ``ScorePiece``."""
-    empty = pl.DataFrame(schema=SCORE)
-    numbered = [
-        scores.select(
-            pl.lit(number, pl.UInt32).alias("column"),
-            *(name for name in SCORE if name in scores.columns),
-        )
-        for number, scores in enumerate(columns, first)
-    ]
-    return pl.concat([empty, *numbered], how="diagonal")
-
-
 def estimates_of(
-    metric: Metric, sums: Summed, groups: EstimateGroups, columns: Columns, provenance: Provenance,
-    *, level: float,
+    metric: Metric, sums: Summed, groups: EstimateGroups, columns: Mapping[str, int],
+    provenance: Provenance, *, level: float,
 ) -> list[Estimate]:  # fmt: skip
-    estimates = []
+    estimates, column = [], columns[str(metric)]
     for number, group in enumerate(groups):
         if isinstance(metric, Composite) and metric.over_means:
             mean = _over_means(metric, sums, number, columns, provenance, level)
         else:
-            mean = _over_scores(metric, sums, number, columns, level)
+            mean = _over_scores(metric, sums, column, number, level)
         value, interval, clusters, counts, (worst, best) = mean
         low, high, method = None, None, None
         made_by = "none"
@@ -166,9 +133,9 @@ Mean = tuple[
 """Value, interval, number of clusters, counts, and bounds."""
 
 
-def _over_scores(metric: Metric, sums: Summed, number: int, columns: Columns, level: float) -> Mean:
-    column = columns.metrics.index(str(metric))
-    clusters, counts = sums.of(column, number), sums.counted(column, number)
+def _over_scores(metric: Metric, sums: Summed, column: int, group: int, level: float) -> Mean:
+    clusters = sums.moments.get((column, group), NO_CLUSTERS)
+    counts = sums.counted(column, group)
     low, high = metric.range.ends
     mean = mean_of_clusters(clusters, rate=metric.range.rate, low=low, high=high, level=level)
     bounds = None if mean.value is None else (mean.value, mean.value)
@@ -180,10 +147,10 @@ def _over_scores(metric: Metric, sums: Summed, number: int, columns: Columns, le
 
 
 def _over_means(
-    metric: Composite, sums: Summed, number: int, columns: Columns, provenance: Provenance,
-    level: float,
+    metric: Composite, sums: Summed, number: int, columns: Mapping[str, int],
+    provenance: Provenance, level: float,
 ) -> Mean:  # fmt: skip
-    counted = sums.counted(columns.metrics.index(str(metric)), number)
+    counted = sums.counted(columns[str(metric)], number)
     totals = sums.totals.get((str(metric), number))
     value = None if totals is None else of_means(metric, totals)
     interval = None if totals is None or value is None else cluster_bootstrap(
@@ -191,7 +158,7 @@ def _over_means(
     )  # fmt: skip
     missing = 0
     reasons: dict[str, int] = {}
-    parts = columns.parts(metric)
+    parts = parts_of(metric, columns)
     for (name, _), column in zip(metric.terms, parts, strict=True):
         absent = sums.counted(column, number).n_missing
         missing = max(missing, absent)
@@ -251,70 +218,75 @@ def estimate_run(shards: Shards, spec: RunSpec, tally: RunTally) -> Estimated:
     """
     for name in ("facets", "scores", "origins"):
         shards.verify(name)
-    grouped = grouping(shards, spec)
-    columns = Columns(
-        [str(metric) for metric in spec.metrics],
-        [str(metric) for metric in component_metrics(spec.metrics)],
-    )
-    groups, pieces = grouped.groups, _pieces(shards, columns, grouped)
-    sums = _summed(pieces, groups, columns, spec.metrics, tally.examples, shards.path / BUCKETS)
-    metrics = _chosen(shards, spec, tally, columns, grouped, sums)
+    groups, repeated, sizes = grouping(shards, spec)
+    names = map(str, (*spec.metrics, *spec.components))
+    columns = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    sums = summed(
+        _pieces(shards, list(columns), len(spec.metrics), repeated), groups, columns, spec.metrics,
+        examples=tally.examples, folder=shards.path / BUCKETS,
+    )  # fmt: skip
+    retrieved = sizes["contexts"] > 0
+    metrics = _chosen(shards, spec, tally, columns, sums, retrieved=retrieved)
     settings = spec.settings
-    signed = provenance(settings.data, tally, spec.cluster, spec.models, settings.llm)
+    signed = provenance(settings.data, tally, settings.cluster, spec.models, settings.llm)
     estimates: list[Estimate] = []
     for metric in metrics:
         estimates += estimates_of(metric, sums, groups, columns, signed, level=LEVEL)
-    counts = {"examples": tally.examples, "questions": grouped.questions}
+    counts = {"examples": tally.examples, "questions": sizes["question"]}
     counts["systems"] = len(groups.systems)
-    notes = [grouped.repeated.note] if grouped.repeated.note else []
-    notes += of_clusters(
-        spec.cluster, widest_clusters(shards.files_of("origins"), grouped.clusters)
-    )
+    notes = [repeated.note] if repeated.note else []
+    notes += of_clusters(settings.cluster, sizes["cluster"], shards.files_of("origins"))
     notes += _coverage(metrics, columns, groups, sums)
     return Estimated(metrics, list(groups.values), estimates, counts, notes)
 
 
-def _pieces(shards: Shards, columns: Columns, grouped: RunGrouping) -> Iterator[ScorePiece]:
-    metric = pl.col("metric").cast(pl.Enum(columns.metrics), strict=False).to_physical()
+def _pieces(
+    shards: Shards, columns: Sequence[str], metrics: int, repeated: RepeatedQuestions
+) -> Iterator[ScorePiece]:
+    """The scores shard by shard; of the columns, the first are those of metrics."""
+    metric = pl.col("metric").cast(pl.Enum(columns[:metrics]), strict=False).to_physical()
     status = pl.col("status").replace_strict(STATUS_CODES, return_dtype=pl.UInt8)
     for form in shards.ledger:
         file = shards.file("scores", form.shard)
         names = ["metric", "value", "label", "status", "reason"]
         rows = collect(scan_parquet(file).select(names), file)
         rows = rows.with_columns(status, column=metric.cast(pl.UInt32)).drop_nulls("column")
+        scores = [rows.select(*SCORE)]
         file = shards.file("facets", form.shard)
         facets = collect(scan_parquet(file), file)
-        parts = [
-            facets.select(value=f"value {component}", status=f"status {component}")
-            for component in columns.components
-        ]
+        for number in range(metrics, len(columns)):
+            name = columns[number]
+            part = facets.select(
+                pl.lit(number, pl.UInt32).alias("column"),
+                value=f"value {name}",
+                status=f"status {name}",
+                label=pl.lit(None, pl.String),
+                reason=pl.lit(None, pl.String),
+            )
+            scores.append(part)
         alike = [
-            (columns.metrics.index(same.metric), same.value, STATUS_CODES[same.status], None,
-             same.reason)
+            (columns.index(same.metric), same.value, STATUS_CODES[same.status], None, same.reason)
             for same in form.alike
-        ]  # fmt: skip
-        yield ScorePiece(
-            facets.with_columns(cluster=grouped.repeated.clusters(facets["cluster"])),
-            pl.concat([rows.select(*SCORE), long_scores(parts, len(columns.metrics))]),
-            pl.DataFrame(alike, schema=SCORE, orient="row"),
-        )
+        ]
+        facets = facets.with_columns(cluster=repeated.clusters(facets["cluster"]))
+        yield facets, pl.concat(scores), pl.DataFrame(alike, schema=SCORE, orient="row")
 
 
 def provenance(
     data: str, tally: RunTally, cluster: str, models: ModelNames, chat: ChatSettings | None
 ) -> Provenance:
     """Return the parts of a run's signatures, from its settings and from who judged what."""
-    by_chat = tally.filled_by(() if chat is None else chat.judges)
+    by_chat = () if chat is None else tally.filled_by(chat.judges)
     return Provenance(VERSION, data, tally.judges_by_ask(), cluster, models, chat, by_chat)
 
 
 def _coverage(
-    metrics: Sequence[Metric], columns: Columns, groups: EstimateGroups, sums: Summed
+    metrics: Sequence[Metric], columns: Mapping[str, int], groups: EstimateGroups, sums: Summed
 ) -> Iterator[str]:
     systems = dict(enumerate(groups.systems, ALL + 1))
     for metric in metrics:
         if isinstance(metric, Composite) and metric.missing == "renormalise":
-            mine = pl.col("column") == columns.metrics.index(str(metric))
+            mine = pl.col("column") == columns[str(metric)]
             mean = (weight_coverage() * pl.col("len")).sum() / pl.col("len").sum()
             of_system = pl.col("group").is_in(list(systems))
             rows = sums.table.filter(mine, pl.col("status") == VALUE, of_system)
@@ -325,16 +297,16 @@ def _coverage(
 
 
 def _chosen(
-    shards: Shards, spec: RunSpec, tally: RunTally, columns: Columns, grouped: RunGrouping,
-    sums: Summed,
+    shards: Shards, spec: RunSpec, tally: RunTally, columns: Mapping[str, int], sums: Summed, *,
+    retrieved: bool,
 ) -> list[Metric]:  # fmt: skip
     if QUICK not in spec.requested.suites:
         return list(spec.metrics)
-    cited = CITED in columns.metrics and sums.of(columns.metrics.index(CITED), ALL).total > 0
+    clusters = sums.moments.get((columns[CITED], ALL), NO_CLUSTERS)
     labelled, by_ids = ((Relevance.name, by, "ok") in tally.outcomes for by in ("human", "ids"))
-    facts = DataFacts(grouped.retrieved, labelled, by_ids, cited)
-    names = dict(enumerate(columns.metrics))
-    counts = sums.table.filter(pl.col("group") == ALL, pl.col("column") < len(names)).with_columns(
+    facts = DataFacts(retrieved, labelled, by_ids, cited=clusters.total > 0)
+    names = {number: name for name, number in columns.items()}
+    counts = sums.table.filter(pl.col("group") == ALL).with_columns(
         metric=pl.col("column").replace_strict(names, return_dtype=pl.String)
     )
     requested = {str(metric) for metric in (*spec.requested.metrics, *spec.added)}

@@ -46,13 +46,12 @@ class EstimateGroups:
 
     def codes(self, facets: pl.DataFrame) -> NDArray[np.int32]:
         """The place of each example's system and of its value of each field, (n, 1 + fields)."""
-        columns = {"system": self.systems}
-        columns |= {by_column(name): values for name, values in self.values.items()}
-        places = [
-            facets[name].cast(pl.Enum(values)).to_physical().cast(pl.Int32).to_numpy()
-            for name, values in columns.items()
-        ]
-        return np.stack(places, axis=1)
+        fields = zip(map(by_column, self.values), self.values.values(), strict=True)
+        places = facets.select(
+            pl.col(name).cast(pl.Enum(values)).to_physical().cast(pl.Int32)
+            for name, values in (("system", self.systems), *fields)
+        )
+        return places.to_numpy()
 
     def places(self, codes: NDArray[np.int32]) -> Iterator[Ints]:
         """The places of each example's groups, shape (n,): of each kind of group, it has one."""
@@ -132,37 +131,30 @@ class GroupCounts:
 NO_SCORES = GroupCounts(0, 0, 0, {}, {}, {})
 
 
-def counts_by_group(table: pl.DataFrame) -> dict[tuple[int, int], GroupCounts]:
-    """The counts of each column and group that has scores."""
-    parts = table.partition_by("column", "group", as_dict=True)
-    return {(column, group): _counts(part) for (column, group), part in parts.items()}
+def count_of_each(rows: pl.DataFrame) -> pl.DataFrame:
+    """The count of each column, group, status, reason and label, in ``len``."""
+    return rows.group_by(KEYS).agg(pl.col("len").sum())
 
 
-class CountedScores(Gathered):
-    """The count of each column, group, status, reason and label over pieces, in ``len``."""
-
-    def __init__(self, groups: EstimateGroups) -> None:
-        super().__init__(lambda rows: rows.group_by(KEYS).agg(pl.col("len").sum()))
-        self._groups = groups
-
-    def count(self, scores: pl.DataFrame, codes: NDArray[np.int32], alike: pl.DataFrame) -> None:
-        times = scores.height // max(1, len(codes))
-        repeated = {f"code {at}": np.tile(codes[:, at], times) for at in range(codes.shape[1])}
-        keys = ["column", "status", "reason", "label"]
-        few = scores.select(keys).with_columns(
-            pl.Series(name, column) for name, column in repeated.items()
-        )
-        few = few.group_by(*keys, *repeated).len()
-        if alike.height:
-            examples = pl.DataFrame({f"code {at}": of for at, of in enumerate(codes.T)})
-            examples = examples.group_by(*repeated).len()
-            few = pl.concat([few, alike.select(keys).join(examples, how="cross")])
-        few = few.with_columns(pl.col("len").cast(pl.Int64))
-        for group in self._groups.places(few.select(*repeated).to_numpy()):
-            self.add(few.with_columns(group=pl.Series(group)))
+def counted_scores(
+    groups: EstimateGroups, codes: NDArray[np.int32], scores: pl.DataFrame, alike: pl.DataFrame
+) -> Iterator[pl.DataFrame]:
+    """Rows for ``count_of_each``, a table for each kind of group."""
+    names = list(map("code {}".format, range(codes.shape[1])))
+    keys = ["column", "status", "reason", "label"]
+    times = scores.height // max(1, len(codes))
+    repeated = pl.DataFrame(np.tile(codes, (times, 1)), schema=names, orient="row")
+    few = scores.select(keys).hstack(repeated).group_by(*keys, *names).len()
+    if alike.height:
+        examples = pl.DataFrame(codes, schema=names, orient="row").group_by(names).len()
+        few = pl.concat([few, alike.select(keys).join(examples, how="cross")])
+    few = few.with_columns(pl.col("len").cast(pl.Int64))
+    for group in groups.places(few.select(names).to_numpy()):
+        yield few.with_columns(group=pl.Series(group))
 
 
-def _counts(part: pl.DataFrame) -> GroupCounts:
+def counts_of(part: pl.DataFrame) -> GroupCounts:
+    """The counts of one column and group, whose rows of ``count_of_each`` these are."""
     statuses, labels, by_reason = Counter[int](), Counter[str](), Counter[tuple[str, int]]()
     for status, reason, label, count in part.select("status", "reason", "label", "len").rows():
         statuses[status] += count

@@ -7,9 +7,9 @@ questions hold the information of 20. Ids that a tool generated for every row hi
 
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,33 +17,26 @@ from numpy.typing import NDArray
 
 from ragstone.core.errors import room_for
 from ragstone.core.messages import reason
-from ragstone.core.parquet import scan_parquet
 from ragstone.data import Example
 from ragstone.data.example import SESSION
-from ragstone.run.folder.checksums import collect
+from ragstone.metrics import Composite, Metric
 from ragstone.stats.bootstrap import ClusterTotals, Keys, part_of, totals_of
-from ragstone.stats.cluster_means import Clusters, clusters_by
+from ragstone.stats.cluster_means import clusters_by
 from ragstone.stats.cluster_moments import NO_CLUSTERS, ClusterMoments
 
 from .groups import (
     NO_SCORES,
-    CountedScores,
     EstimateGroups,
     Gathered,
     GroupCounts,
     Ints,
-    counts_by_group,
+    count_of_each,
+    counted_scores,
+    counts_of,
 )
 
 
-class Distinct(Gathered):
-    """The first row of each key, in the order in which they came."""
-
-    def __init__(self, *keys: str) -> None:
-        super().__init__(lambda rows: first_of_each(rows, *keys))
-
-
-def first_of_each(rows: pl.DataFrame, *keys: str) -> pl.DataFrame:
+def first_of_each(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """The first row of each key, in order."""
     hashes = rows[keys[0]]
     if len(keys) == 1 and hashes.dtype == pl.UInt64 and not hashes.null_count():
@@ -87,7 +80,7 @@ def repeated_questions(ids: pl.Series, texts: pl.Series) -> RepeatedQuestions:
             null where it is not known, and then the id alone counts.
     """
     frame = pl.DataFrame({"id": ids, "text": texts})
-    known = first_of_each(frame.drop_nulls("text"), "id")
+    known = first_of_each(frame.drop_nulls("text"), ["id"])
     count, of = known.height, known["text"].n_unique()
     if count == of or of == 1:
         note = reason("ids_ask_the_same", n=count) if count > of else None
@@ -137,19 +130,6 @@ OF_DOCUMENTS = frozenset(
 )  # fmt: skip
 """Names under which data keep where a question comes from; upper or lower case is the same."""
 
-LEAST_SHARE = 0.5
-"""Least share of the clusters that have the field; a rarer one says little of the data."""
-
-
-@dataclass(frozen=True, slots=True)
-class WiderClusters:
-    """``clusters`` of all ``of`` clusters come from fewer ``values`` of a field."""
-
-    field: str
-    clusters: int
-    values: int
-    of: int
-
 
 def origins(examples: Sequence[Example], clusters: pl.Series) -> pl.DataFrame:
     """For each field that names a document or a session: which cluster has which of its values.
@@ -173,35 +153,6 @@ def origins(examples: Sequence[Example], clusters: pl.Series) -> pl.DataFrame:
             pairs.select(pl.lit(name).alias("field"), "cluster", hashed).unique(maintain_order=True)
         )
     return pl.concat(frames)
-
-
-def widest_clusters(files: Iterable[Path], clusters: int) -> WiderClusters | None:
-    """The field that groups the clusters into the fewest groups; None if none does.
-
-    Each cluster lies in one value of it, and some value holds several clusters.
-    """
-    fields = [
-        wider for wider in _nested(list(files), clusters) if 1 < wider.values < wider.clusters
-    ]
-    return min(fields, key=lambda wider: wider.values, default=None)
-
-
-def _nested(files: list[Path], clusters: int) -> Iterator[WiderClusters]:
-    if not files:
-        return
-    names = {name for file in files for name in _read(file, pl.col("field").unique())["field"]}
-    for name in sorted(names):
-        pairs = Distinct("cluster", "value")
-        for file in files:
-            pairs.add(_read(file, pl.col("cluster", "value").filter(pl.col("field") == name)))
-        distinct = pairs.rows()
-        nested = distinct["cluster"].n_unique()
-        if nested == distinct.height and nested >= LEAST_SHARE * clusters:
-            yield WiderClusters(name, nested, distinct["value"].n_unique(), clusters)
-
-
-def _read(file: Path, columns: pl.Expr) -> pl.DataFrame:
-    return collect(scan_parquet(file).select(columns), file)
 
 
 EXAMPLES = 50_000
@@ -275,8 +226,8 @@ class Buckets:
             shutil.rmtree(self._folder, ignore_errors=True)
 
 
-Place = TypeVar("Place")
-Sum = TypeVar("Sum", ClusterMoments, ClusterTotals)
+OfGroups = Sequence[tuple[int, slice]]
+"""Each group with its clusters, which stand together."""
 
 SCORE = {
     "column": pl.UInt32,
@@ -286,20 +237,14 @@ SCORE = {
     "reason": pl.String,
 }
 
+ScorePiece = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]
+"""Consecutive examples with their scores: facets, scores, and scores that are alike.
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ScorePiece:
-    """Consecutive examples with their scores.
-
-    Args:
-        facets: A row an example: ``system``, ``cluster`` (a hash), a ``by_column`` a field.
-        scores: ``SCORE``, with columns numbered from 0. The rows of a column are one for each
-            example, in the order of ``facets``; their value is null unless their status is VALUE.
-    """
-
-    facets: pl.DataFrame
-    scores: pl.DataFrame
-    alike: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SCORE))
+Facets are a row an example: ``system``, ``cluster`` (a hash), a ``by_column`` a field. Scores are
+``SCORE``, with columns numbered from 0. The rows of a column are one for each example, in the order
+of the facets; their value is null unless their status is VALUE. Of a column whose scores are alike
+there is one row, for all examples.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -307,8 +252,10 @@ class Summed:
     """The sums over each group, which has the place that ``EstimateGroups`` gives it.
 
     Attributes:
+        moments: By column and group; of those in which some score has a value.
         totals: Of the columns that a composite of means combines, by composite and group.
-        table: How the scores came out, as ``CountedScores.table`` gives it.
+        table: How the scores came out, as ``count_of_each`` gives it.
+        counts: The same by column and group.
     """
 
     moments: Mapping[tuple[int, int], ClusterMoments]
@@ -316,43 +263,68 @@ class Summed:
     table: pl.DataFrame
     counts: Mapping[tuple[int, int], GroupCounts]
 
-    def of(self, column: int, group: int) -> ClusterMoments:
-        return self.moments.get((column, group), NO_CLUSTERS)
-
     def counted(self, column: int, group: int) -> GroupCounts:
         return self.counts.get((column, group), NO_SCORES)
 
 
 def summed(
-    pieces: Iterable[ScorePiece], groups: EstimateGroups, columns: int,
-    composites: Mapping[str, Sequence[int]], *, examples: int, folder: Path | None,
+    pieces: Iterable[ScorePiece], groups: EstimateGroups, columns: Mapping[str, int],
+    metrics: Sequence[Metric], *, examples: int, folder: Path | None,
 ) -> Summed:  # fmt: skip
-    """Sum scores by group and cluster."""
-    counted = CountedScores(groups)
+    """Sum scores by group and cluster.
+
+    Args:
+        columns: The number of each column, by the text form of the metric or component.
+        metrics: Those whose composites of means are summed too.
+    """
+    counted = Gathered(count_of_each)
     moments: dict[tuple[int, int], ClusterMoments] = {}
     totals: dict[tuple[str, int], ClusterTotals] = {}
+    composites = {
+        str(metric): parts_of(metric, columns)
+        for metric in metrics
+        if isinstance(metric, Composite) and metric.over_means
+    }
     with Buckets(examples, folder) as buckets:
-        for piece in pieces:
-            codes = groups.codes(piece.facets)
-            scores = piece.scores
+        for facets, scores, alike in pieces:
+            codes = groups.codes(facets)
             if not scores["column"].is_sorted():
                 scores = scores[np.argsort(scores["column"].to_numpy(), kind="stable")]
-            counted.count(scores, codes, piece.alike)
-            buckets.add(_rows(piece.facets["cluster"], codes, scores, piece.alike, columns))
-        for rows in buckets:
-            valued = [
-                column for column in range(columns) if not np.isnan(rows["values"][:, column]).all()
-            ]
-            for cells in _cells(rows, groups):
-                for column in valued:
-                    for group, _, (clusters,) in cells.summed(rows, [column]):
-                        valued_clusters = clusters.of(clusters.counts > 0)
-                        _merge(moments, (column, group), valued_clusters.moments)
-                for name, parts in composites.items():
-                    for group, keys, sums in cells.summed(rows, parts):
-                        _merge(totals, (name, group), totals_of(keys, sums))
+            for rows_of_kind in counted_scores(groups, codes, scores, alike):
+                counted.add(rows_of_kind)
+            buckets.add(_rows(facets["cluster"], codes, scores, alike, len(columns)))
+        for bucket in buckets:
+            _add_bucket(bucket, groups, composites, moments, totals)
     table = counted.rows()
-    return Summed(moments, totals, table, counts_by_group(table))
+    by_group = table.partition_by("column", "group", as_dict=True)
+    counts = {(column, group): counts_of(rows) for (column, group), rows in by_group.items()}
+    return Summed(moments, totals, table, counts)
+
+
+def _add_bucket(
+    rows: Rows, groups: EstimateGroups, composites: Mapping[str, Sequence[int]],
+    moments: dict[tuple[int, int], ClusterMoments], totals: dict[tuple[str, int], ClusterTotals],
+) -> None:  # fmt: skip
+    values = rows["values"]
+    valued = np.flatnonzero(~np.isnan(values).all(axis=0)).tolist()
+    for of_rows, keys, of_groups in _cells(rows, groups):
+        for column in valued:
+            clusters = clusters_by(of_rows, values[:, column], len(keys))
+            for group, cells in of_groups:
+                some = clusters.of(cells)
+                new = some.of(some.counts > 0).moments
+                moments[column, group] = moments.get((column, group), NO_CLUSTERS) + new
+        for name, parts in composites.items():
+            sums = [clusters_by(of_rows, values[:, part], len(keys)) for part in parts]
+            for group, cells in of_groups:
+                total = totals_of(keys[cells], [part.of(cells) for part in sums])
+                before = totals.get((name, group))
+                totals[name, group] = total if before is None else before + total
+
+
+def parts_of(composite: Composite, columns: Mapping[str, int]) -> list[int]:
+    """The columns of a composite's components."""
+    return [columns[str(component)] for component in composite.components().values()]
 
 
 def _rows(
@@ -377,35 +349,14 @@ def _rows(
     return rows
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Cells:
-    """The clusters within each group of one kind; those of a group stand together."""
+def _cells(rows: Rows, groups: EstimateGroups) -> Iterator[tuple[Ints, Keys, OfGroups]]:
+    """Yield the clusters within each group of one kind; those of a group stand together.
 
-    of_rows: Ints
-    keys: Keys
-    groups: Sequence[tuple[int, slice]]
-
-    def summed(
-        self, rows: Rows, columns: Sequence[int]
-    ) -> Iterator[tuple[int, Keys, list[Clusters]]]:
-        sums = [
-            clusters_by(self.of_rows, rows["values"][:, column], len(self.keys))
-            for column in columns
-        ]
-        for group, cells in self.groups:
-            yield group, self.keys[cells], [clusters.of(cells) for clusters in sums]
-
-
-def _cells(rows: Rows, groups: EstimateGroups) -> Iterator[_Cells]:
+    For each row its cluster there, the key of each of these, and which are a group's.
+    """
     names, cluster = np.unique(rows["cluster"], return_inverse=True)
     for group in groups.places(rows["codes"]):
         cells, of_rows = np.unique(group * len(names) + cluster, return_inverse=True)
         places, starts = np.unique(cells // len(names), return_index=True)
         slices = map(slice, starts, [*starts[1:], len(cells)])
-        of_groups = list(zip(places.tolist(), slices, strict=True))
-        yield _Cells(of_rows, names[cells % len(names)], of_groups)
-
-
-def _merge(sums: dict[Place, Sum], key: Place, new: Sum) -> None:
-    before = sums.get(key)
-    sums[key] = new if before is None else before + new
+        yield of_rows, names[cells % len(names)], list(zip(places.tolist(), slices, strict=True))

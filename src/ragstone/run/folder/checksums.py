@@ -10,6 +10,7 @@ import json
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from hashlib import blake2b, file_digest
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -199,7 +200,7 @@ def _parsed(file: Path) -> tuple[bytes, Any]:
 
 def _checksum_of(file: Path) -> str:
     with file.open("rb") as content:
-        return file_digest(content, lambda: blake2b(digest_size=DIGITS)).hexdigest()
+        return file_digest(content, partial(blake2b, digest_size=DIGITS)).hexdigest()
 
 
 def _checksum_of_json(content: Mapping[str, Any]) -> str:

@@ -16,11 +16,11 @@ import shutil
 import stat
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from functools import cached_property
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import polars as pl
 
@@ -34,7 +34,7 @@ from ragstone.run.settings import RunSettings
 from .checksums import UNFINISHED, collect, described, signed, write_json
 from .run_files import RunFiles
 from .schemas import Estimate, Manifest, ShardForm, all_tables, place
-from .shards import CHOSEN, Shards, in_order
+from .shards import CHOSEN, Shards, line_of
 
 OUT = argument("out", "FOLDER")
 TRIES, PAUSE = 5, 0.02
@@ -50,8 +50,8 @@ def locked(folder: Path) -> Iterator[None]:
         private_folder(folder)
     except (FileExistsError, NotADirectoryError) as error:
         raise RunConflict(f"{folder} is inside a file. Name a folder with {OUT}.") from error
-    is_run = any((folder / name).exists() for name in (RunEntry.MANIFEST, RunEntry.READY))
-    if not is_run and any(not _before_a_run(entry) for entry in folder.iterdir()):
+    is_run = (folder / RunEntry.MANIFEST).exists() or (folder / RunEntry.READY).exists()
+    if not is_run and not all(map(_before_a_run, folder.iterdir())):
         raise RunConflict(
             f"{folder} is not empty and holds no run. Name another folder with {OUT}."
         )
@@ -217,17 +217,20 @@ class Folder(RunFiles):
         chosen = shards.path / CHOSEN
         source = Shards(chosen) if chosen.is_dir() else shards
         chosen.mkdir(exist_ok=True)
-        final = in_order(source, chosen)
         tables: Counter[str] = Counter()
-        for form in final.ledger:
-            tables.update({name: noted.rows or 0 for name, noted in form.files.items()})
-        write_json(final.path / RunEntry.ESTIMATES, [estimate.to_dict() for estimate in estimates])
-        files = {
-            name: described(final.path / name).model_dump(exclude_none=True)
-            for name in (RunEntry.ESTIMATES, RunEntry.SHARDS)
-        }
+        # Beside it, for the ledger may be read again, should the run be stopped now.
+        following = chosen / f"{RunEntry.SHARDS}{UNFINISHED}"
+        with following.open("wb") as ledger:
+            for form in source.ledger:
+                tables.update({name: noted.rows or 0 for name, noted in form.files.items()})
+                ledger.write(line_of(form.model_copy(update={"piece": None, "alike": []})))
+        following.replace(chosen / RunEntry.SHARDS)
+        write_json(chosen / RunEntry.ESTIMATES, list(map(asdict, estimates)))
+        files = {}
+        for name in (RunEntry.ESTIMATES, RunEntry.SHARDS):
+            files[name] = described(chosen / name).model_dump(exclude_none=True)
         whole = {**manifest, "tables": dict(sorted(tables.items())), "files": files}
-        write_json(final.path / RunEntry.MANIFEST, signed(whole))
+        write_json(chosen / RunEntry.MANIFEST, signed(whole))
         # The rename is atomic: before it the old run is intact, after it ``settle`` can finish.
         shards.path.rename(self.path / RunEntry.READY)
         self.settle()
@@ -286,76 +289,6 @@ def _differing(before: object, now: object) -> tuple[object, object]:
 def _short(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 70 else text[:67] + "…"
-
-
-class CorrectedRows(Protocol):
-    """The rows of a run with people's corrections over those of its judges."""
-
-    def scores(self, scores: pl.DataFrame) -> pl.DataFrame: ...
-
-    def judgements(self, kind: str, rows: pl.DataFrame) -> pl.DataFrame: ...
-
-
-class Excerpt:
-    """The tables of a finished run, reduced to some examples.
-
-    Args:
-        overlay: What people corrected; None where their word is not to be seen.
-    """
-
-    def __init__(
-        self, folder: Folder, ids: Collection[str], overlay: CorrectedRows | None = None
-    ) -> None:
-        self.folder, self._overlay = folder, overlay
-        self._ids = list(dict.fromkeys(ids))
-
-    @cached_property
-    def entries(self) -> pl.DataFrame:
-        """The ledger with the shard of each row."""
-        return self._read("ledger", pl.col("example_id").is_in(self._ids))
-
-    @cached_property
-    def _examples(self) -> pl.DataFrame:
-        return self._read("examples", pl.col("id").is_in(self._ids)).drop("shard")
-
-    @cached_property
-    def _shards(self) -> list[int]:
-        return self.folder.shards_of(self._ids)
-
-    def examples(self) -> pl.DataFrame:
-        """The examples, in the order of the data."""
-        return self._examples
-
-    def scores(self) -> pl.DataFrame:
-        """One row per example and metric."""
-        scores = self._read("scores", pl.col("example_id").is_in(self._ids)).drop("shard")
-        return scores if self._overlay is None else self._overlay.scores(scores)
-
-    def ledger(self) -> pl.DataFrame:
-        """The outcome of each question: one row per example, ask and judge."""
-        return self.entries.drop("shard")
-
-    def stored(self, kind: str) -> pl.DataFrame:
-        """The rows of a kind about what was judged of these examples, whichever of its asks."""
-        return self._read(kind, pl.col("subject").is_in(self.entries["subject"].unique().implode()))
-
-    def judgements(self, kind: str) -> pl.DataFrame:
-        """The rows of one kind of judgement, one for each example they are about."""
-        rows = of_no_example(kind)
-        if self.folder.has(kind):
-            rows = of_examples(self.entries.lazy(), self.stored(kind).lazy(), kind).collect()
-        if self._overlay is not None:
-            rows = self._overlay.judgements(kind, rows)
-            # People's word is laid over all examples that it changes.
-            rows = rows.filter(pl.col("example_id").is_in(self._ids))
-        return rows.drop("ask", "status")
-
-    def calls(self, example: str) -> list[Entry]:
-        """The model calls about an example: prompt, replies, tokens and cost."""
-        return self.folder.calls(self.entries.filter(pl.col("example_id") == example))
-
-    def _read(self, name: str, which: pl.Expr) -> pl.DataFrame:
-        return self.folder.read(name, which, shards=self._shards)
 
 
 def of_examples(ledger: pl.LazyFrame, rows: pl.LazyFrame, kind: str) -> pl.LazyFrame:

@@ -56,18 +56,12 @@ STILL = timedelta(minutes=2)
 
 
 class Beat(BaseModel):
-    """The progress that a run last wrote to its folder.
+    """The progress that a run last wrote to its folder, as ``Progress`` has it.
 
     Attributes:
-        at: When this was written.
-        stage: ``judging`` or ``estimating``.
-        examples: How many are judged.
-        fraction: Of the data; None if their size is not known.
         seconds: Since the run was started, or went on.
-        judges: Who judges.
         calls: Calls to models since then.
         usd: Their cost; None if it is not known.
-        workers: Those of a cluster that are at work; None if there is no cluster.
     """
 
     model_config = ConfigDict(frozen=True)

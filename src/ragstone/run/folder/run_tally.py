@@ -23,26 +23,22 @@ from .checksums import as_line
 from .schemas import Counted
 
 
-class Violations:
-    """Label violations of the examples that passed by, which are scored as given."""
+def watched(
+    examples: Iterable[Example], lines: list[str], rules: Counter[str]
+) -> Iterator[Example]:
+    """Pass examples on, which are scored as given, and note their label violations.
 
-    def __init__(self) -> None:
-        self._lines: list[str] = []
-        self.rules = Counter[str]()
-
-    @property
-    def lines(self) -> str:
-        """One for each rule that is broken, as ``label_violations.jsonl`` has them."""
-        return "".join(self._lines)
-
-    def watch(self, examples: Iterable[Example]) -> Iterator[Example]:
-        for example in examples:
-            for violation in violations(example.labels) if example.labels else ():
-                self.rules[violation.rule] += 1
-                names = ("rule", "severity", "where")
-                facts = {name: getattr(violation, name) for name in names}
-                self._lines.append(as_line({"example_id": example.id, **facts}))
-            yield example
+    Args:
+        lines: Gets one for each rule that is broken, as ``label_violations.jsonl`` has them.
+        rules: Counts by rule.
+    """
+    for example in examples:
+        for violation in violations(example.labels) if example.labels else ():
+            rules[violation.rule] += 1
+            names = ("rule", "severity", "where")
+            facts = {name: getattr(violation, name) for name in names}
+            lines.append(as_line({"example_id": example.id, **facts}))
+        yield example
 
 
 VERSION = version("ragstone")
@@ -154,12 +150,12 @@ class RunTally:
         """The counts as ``run.json`` and the ledger keep them."""
         return {
             "unanswered": self.unanswered,
-            "judged": [[*which, count] for which, count in sorted(self.outcomes.items())],
+            "judged": _listed(sorted(self.outcomes.items())),
             "compared": {
                 measure: {"pairs": pairs, "cut": self.cut[measure]}
                 for measure, pairs in sorted(self.pairs.items())
             },
-            "left_open": [[*which, count] for which, count in sorted(self.failed_calls.items())],
+            "left_open": _listed(sorted(self.failed_calls.items())),
             "quotes": dict(self.quotes),
             "languages": dict(sorted(self.languages.items())),
         }
@@ -172,11 +168,11 @@ class RunTally:
     @property
     def retryable(self) -> int:
         """The number of failed questions for which asking again may help."""
-        return sum(
-            count
-            for (_, status, reason), count in self.failed_calls.items()
-            if status != "blocked" and Reason.read(reason).code not in OF_NO_USE
-        )
+        failed = 0
+        for (_, status, why), count in self.failed_calls.items():
+            if status != "blocked" and Reason.read(why).code not in OF_NO_USE:
+                failed += count
+        return failed
 
     def judges_by_ask(self) -> dict[str, str]:
         """The judges whose judgements count, by ask, such as ``local 80%+human 20%``."""
@@ -186,12 +182,12 @@ class RunTally:
                 by_ask.setdefault(ask, {})[judge] = count
         shares = {}
         for ask, counts in by_ask.items():
-            total = sum(counts.values())
-            largest_first = sorted(counts, key=lambda judge: (-counts[judge], judge))
-            shares[ask] = "+".join(
-                judge if len(counts) == 1 else f"{judge} {counts[judge] / total:.0%}"
-                for judge in largest_first
-            )
+            names = sorted(counts)
+            if len(names) > 1:
+                total = sum(counts.values())
+                largest_first = sorted(names, key=counts.__getitem__, reverse=True)
+                names = [f"{judge} {counts[judge] / total:.0%}" for judge in largest_first]
+            shares[ask] = "+".join(names)
         return shares
 
     def filled_by(self, judges: Collection[str]) -> frozenset[str]:
@@ -202,8 +198,12 @@ class RunTally:
 
     def kinds(self, judge: Judge) -> list[str]:
         """The kinds that a judge filled; an encoder may have the name of a chat model."""
-        asks = {ask for ask, name, _ in self.outcomes if name == judge.name}
-        return sorted({ASKS[ask].kind for ask in asks & judge.asks})
+        kinds = {
+            ASKS[ask].kind
+            for ask, name, _ in self.outcomes
+            if name == judge.name and ask in judge.asks
+        }
+        return sorted(kinds)
 
 
 def manifest(
@@ -225,9 +225,13 @@ def manifest(
         "models": asdict(opened),
         "unheard": tally.retryable,
         **tally.counted,
-        "served": [[*which, count] for which, count in tally.served.items()],
+        "served": _listed(tally.served.items()),
         **more,
     }
+
+
+def _listed(counts: Iterable[tuple[tuple[str, ...], int]]) -> list[list[str | int]]:
+    return [[*which, count] for which, count in counts]
 
 
 def calls_of(folder: Path) -> dict[str, Any] | None:

@@ -14,7 +14,7 @@ second. A last line that is cut off was never finished; any other fault is damag
 
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from hashlib import blake2b
@@ -59,8 +59,13 @@ class ShardLedger:
         if file.exists() or file.is_symlink():
             if not file.is_file():
                 raise DamagedRun([Fault(str(file), None, "", "a file", "not a regular file")])
-            with reading(file):
-                self._read()
+            with reading(file), file.open("rb") as lines:
+                for number, line in enumerate(lines, 1):
+                    if not line.endswith(b"\n"):
+                        break
+                    shard, examples = _shard(line, file, number)
+                    self._done[shard] = self._end, examples
+                    self._end += len(line)
 
     def __len__(self) -> int:
         return len(self._done)
@@ -69,20 +74,24 @@ class ShardLedger:
         return shard in self._done
 
     def __iter__(self) -> Iterator[ShardForm]:
-        return self.of(self.shards)
+        return self.of(sorted(self._done))
 
-    @property
-    def shards(self) -> list[int]:
-        return sorted(self._done)
-
-    def of(self, shards: Iterable[int]) -> Iterator[ShardForm]:
+    def of(self, shards: Sequence[int]) -> Iterator[ShardForm]:
         """Read the lines of these shards, each of which is done."""
-        if not self._done:
+        if not shards:
             return
         with reading(self.file), self.file.open("rb") as file:
             for shard in shards:
                 file.seek(self._done[shard][0])
-                yield self._form(file.readline())
+                try:
+                    form = ShardForm.model_validate_json(file.readline(), strict=True)
+                except ValidationError as error:
+                    raise DamagedRun(faults_of(self.file, error)) from error
+                yield form
+
+    def without(self, shards: Collection[int]) -> list[int]:
+        """The shards that are done and are none of these."""
+        return sorted(self._done.keys() - shards)
 
     def examples_of(self, shard: int) -> int | None:
         """Return the number of examples of a shard that is done; None for one that is not."""
@@ -93,7 +102,7 @@ class ShardLedger:
         del self._done[shard]
 
     def add(self, form: ShardForm) -> None:
-        line = _line(form)
+        line = line_of(form)
         with self.file.open("r+b" if self.file.exists() else "wb") as file:
             # A line that was cut off by a kill is written over.
             file.truncate(self._end)
@@ -102,40 +111,26 @@ class ShardLedger:
         self._done[form.shard] = self._end, form.examples
         self._end += len(line)
 
-    def _read(self) -> None:
-        with self.file.open("rb") as file:
-            for number, line in enumerate(file, 1):
-                if not line.endswith(b"\n"):
-                    return
-                shard, examples = _shard(line, self.file, number)
-                self._done[shard] = self._end, examples
-                self._end += len(line)
-
-    def _form(self, line: bytes) -> ShardForm:
-        try:
-            return ShardForm.model_validate_json(line, strict=True)
-        except ValidationError as error:
-            raise DamagedRun(faults_of(self.file, error)) from error
-
 
 def write_ledger(file: Path, forms: Iterable[ShardForm]) -> None:
     """Write a whole ledger, replacing the file if it exists."""
     with file.open("wb") as lines:
-        lines.writelines(map(_line, forms))
+        lines.writelines(map(line_of, forms))
 
 
-def _line(form: ShardForm) -> bytes:
-    text = form.model_dump_json(exclude_defaults=True).encode()
-    return b"".join((text[:-1], BEFORE, _checksum(text), AFTER))
+def line_of(form: ShardForm) -> bytes:
+    """The line of a shard in the ledger."""
+    return _signed(form.model_dump_json(exclude_defaults=True).encode())
 
 
-def _checksum(text: bytes) -> bytes:
-    return blake2b(text, digest_size=DIGITS).hexdigest().encode()
+def _signed(text: bytes) -> bytes:
+    checksum = blake2b(text, digest_size=DIGITS).hexdigest().encode()
+    return b"".join((text[:-1], BEFORE, checksum, AFTER))
 
 
 def _shard(line: bytes, file: Path, number: int) -> tuple[int, int]:
-    text, noted = line[:-SIGNATURE] + b"}", line[-SIGNATURE:]
-    if noted != b"".join((BEFORE, _checksum(text), AFTER)):
+    text = line[:-SIGNATURE] + b"}"
+    if line != _signed(text):
         raise DamagedRun([Fault(str(file), number, CHECKSUM, "that of its line", "another")])
     match = FIRST.match(text)
     if match is None:
@@ -160,8 +155,8 @@ class Shards:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._written: set[tuple[str, int]] = set()
-        """The table and shard of each file that was written here, which needs no verifying."""
+        self._written: set[int] = set()
+        """The shards that were written here, whose files need no verifying."""
 
     @cached_property
     def ledger(self) -> ShardLedger:
@@ -185,7 +180,7 @@ class Shards:
     def add(self, form: ShardForm, tables: Mapping[str, pl.DataFrame]) -> ShardForm:
         """Write a shard, after which it is done; gives what the ledger says of it."""
         new = {
-            name: write_frame(name, tables[name], self.file(name, form.shard))
+            name: write_table(name, tables[name], self.file(name, form.shard))
             for name in sorted(tables)
         }
         return self._done(form, new)
@@ -205,7 +200,7 @@ class Shards:
         return self._done(form, files)
 
     def _done(self, form: ShardForm, written: Mapping[str, File]) -> ShardForm:
-        self._written.update((name, form.shard) for name in written)
+        self._written.add(form.shard)
         files = dict(sorted({**form.files, **written}.items()))
         whole = form.model_copy(update={"files": files})
         self.ledger.add(whole)
@@ -224,27 +219,22 @@ class Shards:
             if name in form.files:
                 old, new = self.file(name, form.shard), other.file(name, form.shard)
                 with reading(old):
-                    noted = write_rows(name, rows(form, scan_parquet(old)), new)
+                    noted = write_table(name, rows(form, scan_parquet(old)), new)
                 form = form.model_copy(update={"files": {**form.files, name: noted}})
             forms.append(form)
         write_ledger(into / RunEntry.SHARDS, forms)
 
     def leave_out_damaged(self) -> None:
         """Take shards for not done whose files are gone or of another size."""
-        damaged = [
-            form.shard for form in self.ledger if any(
-                fault_of(self.file(name, form.shard), noted, size_alone=True)
-                for name, noted in form.files.items()
-            )
-        ]  # fmt: skip
-        for shard in damaged:
-            self.ledger.leave_out(shard)
+        for form in self.ledger:
+            for name, noted in form.files.items():
+                if fault_of(self.file(name, form.shard), noted, size_alone=True):
+                    self.ledger.leave_out(form.shard)
+                    break
 
     def verify(self, name: str) -> None:
         """Verify the files of a table that were there before: what was written, its columns."""
-        written = self._written
-        shards = (shard for shard in self.ledger.shards if (name, shard) not in written)
-        for form in self.ledger.of(shards):
+        for form in self.ledger.of(self.ledger.without(self._written)):
             file, noted = self.file(name, form.shard), form.files.get(name)
             with self.judged_again(file):
                 if noted is not None:
@@ -264,27 +254,12 @@ class Shards:
             raise DamagedRun(error.faults, hint=hint) from error
 
 
-def in_order(shards: Shards, into: Path) -> Shards:
-    """The same tables with a ledger in the order of the data, however the run came to them."""
-    # Beside it, for the ledger may be read again, should the run be stopped now.
-    following = into / f"{RunEntry.SHARDS}{UNFINISHED}"
-    left: dict[str, object] = {"piece": None, "alike": []}
-    write_ledger(following, (form.model_copy(update=left) for form in shards.ledger))
-    following.replace(into / RunEntry.SHARDS)
-    return Shards(into)
-
-
-def write_frame(name: str, frame: pl.DataFrame, file: Path) -> File:
-    """Write a table, all or none; gives its record.
-
-    In one piece, for in how many a frame is made depends on the number of threads, and so would the
-    bytes.
-    """
-    return write_rows(name, frame.rechunk().lazy(), file)
-
-
-def write_rows(name: str, rows: pl.LazyFrame, file: Path) -> File:
-    """Write rows of a table that may be more than memory holds, all or none; gives its record."""
+def write_table(name: str, rows: pl.DataFrame | pl.LazyFrame, file: Path) -> File:
+    """Write rows of a table, which may be more than memory holds, all or none; gives its record."""
+    if isinstance(rows, pl.DataFrame):
+        # In one piece, for in how many a frame is made depends on the number of threads, and so
+        # would the bytes.
+        rows = rows.rechunk().lazy()
     unfinished = file.with_suffix(UNFINISHED)
     file.parent.mkdir(parents=True, exist_ok=True)
     if file.is_dir():

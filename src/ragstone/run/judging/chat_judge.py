@@ -116,26 +116,13 @@ class ChatJudge:
         answers: Mapping[str, Mapping[str, str]] | None = None,
     ) -> None:  # fmt: skip
         self.judge = judge
+        self.name, self.about, self.asks = judge.name, judge.about, judge.asks
         self._asker = asker
         self._wanted = judge.asks if run_asks is None else run_asks
         self._answers = answers or {}
         self._replies: dict[tuple[str, str], Replies] = {}
         self._later: set[tuple[str, str]] = set()
         self._stages: dict[frozenset[str], list[Stage]] = {}
-
-    @property
-    def name(self) -> str:
-        """The models' names, separated by commas."""
-        return self.judge.name
-
-    @property
-    def about(self) -> str:
-        return self.judge.about
-
-    @property
-    def asks(self) -> frozenset[str]:
-        """The asks that a model can answer."""
-        return self.judge.asks
 
     def able_to_ask(
         self, asker: Asker, run_asks: Collection[str], answers: Mapping[str, Mapping[str, str]]

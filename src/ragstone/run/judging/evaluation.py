@@ -20,7 +20,7 @@ from ragstone.core.messages import marked
 from ragstone.core.parquet import scan_parquet
 from ragstone.data import Example, Examples
 from ragstone.judges import Judge
-from ragstone.metrics import Metric
+from ragstone.metrics import QUICK, Metric
 from ragstone.run.estimates.cautions import of_models, of_set_aside, remarks
 from ragstone.run.estimates.estimates import LEVEL, estimate_run
 from ragstone.run.folder.checksums import File
@@ -50,8 +50,9 @@ class Evaluation:
     """An unfinished run: its folder, and its counts so far."""
 
     def __init__(
-        self, folder: Folder, shards: Shards, spec: RunSpec, progress: Report | None = None
-    ) -> None:
+        self, folder: Folder, shards: Shards, spec: RunSpec, progress: Report | None = None,
+        unread: Examples | None = None,
+    ) -> None:  # fmt: skip
         self.folder = folder
         self.shards = shards
         self.spec = spec
@@ -59,18 +60,16 @@ class Evaluation:
         self.tally = RunTally()
         self.asking: Asking | None = None
         """Whose calls are counted in progress reports and remarks."""
-        self._unread: Examples | None = None
+        self._unread = unread
+        """The data, until it is known which systems owe answers."""
         self._heart = Heartbeat(folder.path, [judge.name for judge in spec.judges])
 
-    def owes(self, examples: Examples, *, at_once: bool) -> None:
-        """Find out which systems answer some questions and not others, which owe these answers."""
-        self._unread = examples
-        # Else at the first null answer, for most data have none. Blocks that are scored elsewhere,
-        # or were in another process, need it before.
-        if at_once:
-            self._read_ahead()
+    def read_ahead(self) -> None:
+        """Find out which systems answer some questions and not others, which owe these answers.
 
-    def _read_ahead(self) -> None:
+        Called at the first null answer, for most data have none; before, if blocks are scored
+        elsewhere, or were in another process.
+        """
         if self._unread is not None:
             self.spec = self.spec.owing(partly_answered(self._unread.ahead(sys.maxsize)))
             self._unread = None
@@ -117,8 +116,8 @@ class Evaluation:
             self.keep(number, tables, counts, piece=data.piece(number))
 
     def _heed_nulls(self, examples: Sequence[Example]) -> None:
-        if any(example.answer is None for example in examples):
-            self._read_ahead()
+        if self._unread is not None and any(example.answer is None for example in examples):
+            self.read_ahead()
 
     def start_over(self) -> None:
         """Forget what was judged so far."""
@@ -154,18 +153,22 @@ class Evaluation:
     def finish(self, data: Mapping[str, Any], started: float, notes: Sequence[str] = ()) -> None:
         """Estimate, and put everything in its place, with notes among the remarks."""
         self.report("estimating", self.tally.examples, None)
-        estimated = estimate_run(self.shards, self.spec, self.tally)
+        spec = self.spec
+        estimated = estimate_run(self.shards, spec, self.tally)
         self.folder.check_there()
-        self._settle_scores([str(metric) for metric in estimated.metrics])
+        shutil.rmtree(self.shards.path / CHOSEN, ignore_errors=True)
+        if QUICK in spec.requested.suites:
+            self._settle_scores([str(metric) for metric in estimated.metrics])
         self.tally.count_served(self.folder.path)
         counts = None if self.asking is None else self.asking.counts()
         all_remarks = [
             *map(marked, notes),
-            *remarks(estimated.metrics, self.spec.models, self.tally),
+            *remarks(estimated.metrics, spec.models, self.tally),
             *estimated.remarks,
             *of_set_aside(estimated.estimates),
-            *of_models(self.tally, self.spec.chat_judges, counts),
         ]
+        if spec.settings.llm is not None:
+            all_remarks += of_models(self.tally, counts)
         content = self._manifest(
             estimated.metrics, estimated.fields, finished=True, data={**data, **estimated.counts},
             remarks=all_remarks, seconds=round(time.perf_counter() - started, 3),
@@ -174,8 +177,6 @@ class Evaluation:
         self._heart.stop()
 
     def _settle_scores(self, reported: Sequence[str]) -> None:
-        folder = self.shards.path / CHOSEN
-        shutil.rmtree(folder, ignore_errors=True)
         scored, chosen = {str(metric) for metric in self.spec.metrics}, set(reported)
 
         def new(form: ShardForm, rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -186,7 +187,7 @@ class Evaluation:
 
         ledger = self.shards.ledger
         if any(scored - {scores.metric for scores in form.alike} != chosen for form in ledger):
-            self.shards.change("scores", new, folder)
+            self.shards.change("scores", new, self.shards.path / CHOSEN)
 
     def report(
         self, stage: str, examples: int, fraction: float | None, workers: int | None = None
@@ -214,6 +215,6 @@ class Evaluation:
         return manifest(
             spec.settings, self.tally, spec.judges, spec.models, finished=finished,
             metrics=list(map(str, metrics)), added=list(map(str, spec.added)),
-            suites=list(spec.requested.suites), by=list(fields), cluster=spec.cluster,
+            suites=list(spec.requested.suites), by=list(fields), cluster=spec.settings.cluster,
             level=LEVEL, calls=calls_of(self.folder.path), **more,
         )  # fmt: skip

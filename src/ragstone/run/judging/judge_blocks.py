@@ -268,68 +268,64 @@ def _partly_covered(ask: str, answers: Filled, block: Block) -> set[int]:
 def _outcomes(
     tables: Tables, ask: str, ledger: pl.DataFrame, places: Mapping[str, int]
 ) -> pl.DataFrame:
-    best: dict[int, tuple[int, int, str | None]] = {}
+    codes = [MISSING] * tables.examples.height
+    reasons: list[str | None] = [ASKS[ask].not_judged] * len(codes)
+    turns: dict[int, int] = {}
     columns = (ledger[name].to_list() for name in ("row", "judge", "status", "reason"))
     for row, judge, status, reason in zip(*columns, strict=True):
         code, turn = CODES.get(status, MISSING), places.get(judge, len(places))
-        if row not in best or (code, turn) < best[row][:2]:
-            best[row] = (code, turn, None if code == VALUE else reason)
-    nobody = (MISSING, 0, ASKS[ask].not_judged)
-    outcomes = [best.get(row, nobody) for row in range(tables.examples.height)]
-    status = pl.Series("status", [code for code, _, _ in outcomes], dtype=pl.UInt8)
-    reason = pl.Series("reason", [reason for _, _, reason in outcomes], dtype=pl.String)
-    return pl.DataFrame([status, reason])
+        if row not in turns or (code, turn) < (codes[row], turns[row]):
+            codes[row], turns[row] = code, turn
+            reasons[row] = None if code == VALUE else reason
+    return pl.DataFrame(
+        [pl.Series("status", codes, dtype=pl.UInt8), pl.Series("reason", reasons, dtype=pl.String)]
+    )
 
 
 class LabelFiles:
     """Joins label files to a stream of examples, and records what does not fit."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
-        self._files = [_read(path) for path in paths]
-        self._ids = [set(labels.frame["example_id"]) for labels in self._files]
-        self._open = [set(ids) for ids in self._ids]
+        self._files: list[tuple[LabelTable, set[str], set[str]]] = []
+        """The labels of each, all ids that they name, and those of no example so far."""
         self._faults: list[Fault] = []
-
-    def __bool__(self) -> bool:
-        return bool(self._files)
+        for labels in map(_read, paths):
+            ids = set(labels.frame["example_id"])
+            self._files.append((labels, ids, set(ids)))
 
     def join(self, examples: Iterator[Example]) -> Iterator[Example]:
         last = ""
         for example in examples:
-            labelled = self._labelled(example)
-            last = example.id
+            last, labelled = example.id, example
+            for labels, _, left in self._files:
+                left.discard(labels.name_of(labelled.id, labelled.system))
+                try:
+                    labelled = labels.join(labelled)
+                except DataError as error:
+                    self._faults += error.faults
             if not self._faults:
                 yield labelled
-        for labels, ids, left in zip(self._files, self._ids, self._open, strict=True):
+        for labels, ids, left in self._files:
             if last and left == ids:
                 known = f"the id of an example, such as {last}"
                 self._faults += labels.faults(ids, "id", known)
         if self._faults:
             raise DataError(self._faults)
 
-    def _labelled(self, example: Example) -> Example:
-        for labels, ids in zip(self._files, self._open, strict=True):
-            ids.discard(labels.name_of(example.id, example.system))
-            try:
-                example = labels.join(example)
-            except DataError as error:
-                self._faults += error.faults
-        return example
-
     @property
     def unknown_ids(self) -> list[str]:
-        return sorted(set().union(*self._open))
+        return sorted(set().union(*(left for _, _, left in self._files)))
 
     @property
     def notes(self) -> list[str]:
-        return [note for labels in self._files for note in labels.notes]
+        return [note for labels, _, _ in self._files for note in labels.notes]
 
     def ties(self) -> list[dict[str, Any]]:
         """Labels on which annotators are tied; they are left open."""
         return [
             {"file": labels.source, "example_id": tie.example_id, "context": tie.unit,
              "label": tie.name, "votes": list(tie.votes)}
-            for labels in self._files
+            for labels, _, _ in self._files
             for tie in labels.ties()
             if is_joined(tie.kind, tie.column)
         ]  # fmt: skip

@@ -1,7 +1,7 @@
 """Run models: opens the encoder, cross-encoder and chat models that a run names."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -22,10 +22,12 @@ from ragstone.judges import Judge, fingerprint
 from ragstone.judges.judge import LOCAL
 from ragstone.judges.similarity import BertscoreOptions, BertscoreSettings
 from ragstone.judges.text_counts import TEXT_VERSION
+from ragstone.metrics import needed_asks
 from ragstone.models import BUILTIN, Encoder, open_encoder
 from ragstone.models.chat import ChatModel
 from ragstone.models.cross_encoder import CrossEncoder, open_cross_encoder
 from ragstone.models.model_store import find
+from ragstone.run.run_spec import Requested
 from ragstone.run.settings import (
     BERTSCORE_ASKS,
     PLAIN,
@@ -37,6 +39,7 @@ from ragstone.run.settings import (
 )
 
 if TYPE_CHECKING:
+    from ragstone.judges.judge_names import Panel
     from ragstone.judges.llm.llm_judge import Asker, LLMJudge
     from ragstone.judges.llm.rubrics import Rubric
     from ragstone.models.chat.http_transport import Connections
@@ -178,6 +181,30 @@ def open_models(
     return Models(encoder, settings, cross_encoder, lacking)
 
 
+def with_models(
+    panel: "Callable[..., Panel]", first: "Panel", requested: Requested,
+    references: Iterable[str], *,
+    embedder: str | Encoder | None, cross_encoder: str | CrossEncoder | None,
+    bertscore: BertscoreOptions | None = None, offline: bool,
+) -> "tuple[Panel, ModelNames]":  # fmt: skip
+    """The judges with the models that they need, which follow from what they can be asked.
+
+    Args:
+        panel: Makes the judges, of the models as ``parse_judges`` takes them.
+        first: These without models.
+    """
+    models = open_models(
+        needed_asks(requested.metrics), askable(first.judges), references, embedder=embedder,
+        cross_encoder=cross_encoder, bertscore=bertscore, offline=offline,
+    )  # fmt: skip
+    aligner, strings = local_encoder(first.judges, needed_asks(requested.scored), models.encoder)
+    whole = panel(
+        local=aligner, encoder=models.encoder, cross_encoder=models.cross_encoder,
+        bertscore=models.bertscore,
+    )  # fmt: skip
+    return whole, replace(models.opened, strings=strings)
+
+
 def encoder_for(
     asks: Collection[str], fillable: Collection[str], embedder: str | Encoder | None, *,
     offline: bool,
@@ -213,6 +240,11 @@ def local_encoder(
         return open_encoder(BUILTIN, offline=True), None
     except (ModelError, MissingDependency) as error:
         return None, " ".join(error.text.split())
+
+
+def askable(judges: Iterable[Judge]) -> frozenset[str]:
+    """The asks that one of these judges can answer."""
+    return frozenset[str]().union(*(judge.asks for judge in judges))
 
 
 ALIGNED_ASKS = frozenset(

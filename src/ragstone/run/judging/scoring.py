@@ -15,7 +15,6 @@ from ragstone.data import Example, to_frame
 from ragstone.judgements import ASKS, KINDS, MISSING, VALUE
 from ragstone.judges import LEDGER
 from ragstone.metrics import QUICK, score
-from ragstone.metrics.composite import component_metrics
 from ragstone.run.estimates.groups import NO_VALUE, by_column
 from ragstone.run.estimates.sums import FINE, origins, question_hash
 from ragstone.run.folder.schemas import STATUS_NAMES, AlikeScores, columns_of
@@ -27,9 +26,11 @@ from .judge_blocks import JudgedBlock
 
 def parted(spec: RunSpec, scores: pl.DataFrame) -> tuple[pl.DataFrame, list[AlikeScores]]:
     """The scores of a shard without those that are alike, and these."""
+    if QUICK not in spec.requested.suites:
+        return scores, []
     requested = {str(metric) for metric in (*spec.requested.metrics, *spec.added)}
     tried = {str(metric) for metric in spec.metrics} - requested
-    if QUICK not in spec.requested.suites or not tried:
+    if not tried:
         return scores, []
     same = ["value", "status", "reason"]
     is_same = pl.all_horizontal(pl.col(name).eq_missing(pl.col(name).first()) for name in same)
@@ -61,6 +62,7 @@ def put_back(
 
 
 ROW = pl.int_range(pl.len(), dtype=pl.UInt32).alias("row")
+OF_LEDGER = ("example_id", *(name for name in LEDGER if name != "row"))
 MOST_GROUPS = 200
 
 
@@ -70,27 +72,27 @@ def block_tables(
     """All tables of a block, as stored in the run folder; ``shard`` is the number of its shard."""
     of_shard = pl.lit(shard, pl.UInt32).alias("shard")
     ids = judged.tables.examples.select(ROW, example_id="id")
-    ledger = judged.ledger.join(ids, on="row", how="left").select(
-        "example_id", *(name for name in LEDGER if name != "row"), of_shard
-    )
+    ledger = judged.ledger.join(ids, on="row", how="left").select(*OF_LEDGER, of_shard)
     by_kind: dict[str, list[pl.DataFrame]] = {}
     for ask, rows in judged.rows.items():
         if rows.height:
             stored = rows.with_columns(of_shard, ask=pl.lit(ask))
             by_kind.setdefault(ASKS[ask].kind, []).append(stored)
-    return {
+    tables = {
         "examples": judged.tables.examples.with_columns(of_shard),
         **block_scores(spec, shard, examples, judged),
         "ledger": ledger,
-        **{kind: pl.concat(frames) for kind, frames in by_kind.items()},
     }
+    for kind, frames in by_kind.items():
+        tables[kind] = pl.concat(frames)
+    return tables
 
 
 def block_scores(
     spec: RunSpec, shard: int, examples: Sequence[Example], judged: JudgedBlock
 ) -> dict[str, pl.DataFrame]:
     """The scores of a block, their groups and clusters, and the origins of clusters."""
-    metrics = [*spec.metrics, *component_metrics(spec.metrics)]
+    metrics = [*spec.metrics, *spec.components]
     scores = score(judged.tables, metrics, spec.settings.partly_answered)
     return _score_tables(spec, shard, examples, judged.tables.examples, scores)
 
@@ -104,8 +106,7 @@ def set_aside_tables(
         {"value": [None], "label": [None], "status": [MISSING], "reason": [why]},
         schema={"value": pl.Float64, "label": pl.String, "status": pl.UInt8, "reason": pl.String},
     )
-    metrics = [*spec.metrics, *component_metrics(spec.metrics)]
-    scores = {str(metric): missing for metric in metrics}
+    scores = {str(metric): missing for metric in (*spec.metrics, *spec.components)}
     return {
         "examples": frame.with_columns(shard=pl.lit(shard, pl.UInt32)),
         **_score_tables(spec, shard, [example], frame, scores),
@@ -117,7 +118,6 @@ def _score_tables(
     spec: RunSpec, shard: int, examples: Sequence[Example], frame: pl.DataFrame,
     scores: Mapping[str, pl.DataFrame],
 ) -> dict[str, pl.DataFrame]:  # fmt: skip
-    components = component_metrics(spec.metrics)
     keys = frame.select("question_id", "system", example_id="id")
     status = pl.col("status").replace_strict(STATUS_NAMES, return_dtype=pl.String)
     of_shard = pl.lit(shard, pl.UInt32).alias("shard")
@@ -128,11 +128,9 @@ def _score_tables(
         )
         for metric in spec.metrics
     )  # fmt: skip
-    of_components = {str(metric): scores[str(metric)] for metric in components}
-    texts = frame.select(question_hash()).to_series()
-    facets = _facets(spec, examples, texts, of_components)
+    facets = _facets(spec, examples, frame, scores)
     tables = {"scores": long, "facets": facets}
-    if spec.cluster in FINE and (pairs := origins(examples, facets["cluster"])).height:
+    if spec.settings.cluster in FINE and (pairs := origins(examples, facets["cluster"])).height:
         tables["origins"] = pairs
     return tables
 
@@ -142,6 +140,8 @@ def shard_tables(blocks: Sequence[Mapping[str, pl.DataFrame]]) -> dict[str, pl.D
 
     What was judged of a subject in several blocks is kept once.
     """
+    if len(blocks) == 1:
+        return dict(blocks[0])
     names = dict.fromkeys(name for block in blocks for name in block)
     joined = {}
     for name in names:
@@ -163,7 +163,7 @@ class UnfitFields(InputError):
 
 def check_fields(spec: RunSpec, block: Sequence[Example]) -> None:
     """Check the requested fields on the first examples of the data."""
-    for name in [*spec.by, spec.cluster]:
+    for name in [*spec.by, spec.settings.cluster]:
         if all(example.facet(name) is None for example in block):
             keys = set[str]()
             for example in block[:100]:
@@ -183,22 +183,24 @@ def check_fields(spec: RunSpec, block: Sequence[Example]) -> None:
 
 
 def _facets(
-    spec: RunSpec, examples: Sequence[Example], texts: pl.Series,
-    components: Mapping[str, pl.DataFrame],
+    spec: RunSpec, examples: Sequence[Example], frame: pl.DataFrame,
+    scores: Mapping[str, pl.DataFrame],
 ) -> pl.DataFrame:  # fmt: skip
     columns: dict[str, Any] = {
-        "system": [example.system for example in examples],
-        "question": [example.question_id for example in examples],
-        "asked": texts,
+        "system": frame["system"],
+        "question": frame["question_id"],
+        "asked": frame.select(question_hash()).to_series(),
         # An example without a value is a cluster of its own question, which no value can name.
         "cluster": [
-            example.facet(spec.cluster) or f"\0{example.question_id}" for example in examples
+            example.facet(spec.settings.cluster) or f"\0{example.question_id}"
+            for example in examples
         ],
-        "contexts": [len(example.contexts or ()) for example in examples],
+        "contexts": frame["contexts"].list.len().fill_null(0).cast(pl.Int64),
     }
     for field in spec.fields:
         columns[by_column(field)] = [example.facet(field) or NO_VALUE for example in examples]
     for column in ("value", "status"):
-        columns |= {f"{column} {name}": score[column] for name, score in components.items()}
+        for metric in spec.components:
+            columns[f"{column} {metric}"] = scores[str(metric)][column]
     table = pl.DataFrame(columns, schema_overrides={"cluster": pl.String, "question": pl.String})
     return table.with_columns(pl.col("cluster", "question").hash(seed=0))

@@ -21,7 +21,7 @@ from operator import itemgetter
 import numpy as np
 import polars as pl
 
-from ragstone.data import Example, Examples, Rejected, from_frame
+from ragstone.data import Example, Examples, Rejected
 from ragstone.data.line_ranges import START, LinePlace, Lines, PieceSize
 from ragstone.data.read_facts import NO_SYSTEM, IdBlock, ReadFacts, SeenIds
 from ragstone.data.records import DEFAULT_SYSTEM
@@ -29,7 +29,7 @@ from ragstone.judgements import ASKS, Tables, kind_of
 from ragstone.judges import LEDGER, Block, Filled, Judge, RowBuilder
 from ragstone.run.folder.checksums import as_line, collect
 from ragstone.run.folder.folder import Folder
-from ragstone.run.folder.run_tally import Violations
+from ragstone.run.folder.run_tally import watched
 from ragstone.run.folder.schemas import Manifest, PieceForm, ShardForm
 from ragstone.run.folder.shards import Shards
 
@@ -53,12 +53,12 @@ def size_of_a_shard() -> PieceSize:
     return PieceSize(OF_A_SHARD, CHARACTERS_OF_A_SHARD)
 
 
-@dataclass(frozen=True, slots=True)
-class DataShard:
-    """A shard of the data; its examples are read before those of the next."""
+DataShard = tuple[int, Iterable[Example]]
+"""The number of a shard, and its examples, which are read before those of the next."""
 
-    number: int
-    examples: Iterable[Example]
+Faults = tuple[Iterator[str], Iterator[str], Counter[str]]
+"""Rejected records and broken rules, as lines in texts of several, and how often each was broken.
+"""
 
 
 def blocks(shards: Iterable[DataShard], most: int) -> Iterator[tuple[int, list[Example]]]:
@@ -66,17 +66,17 @@ def blocks(shards: Iterable[DataShard], most: int) -> Iterator[tuple[int, list[E
 
     Each comes with the number of its shard.
     """
-    for shard in shards:
+    for number, examples in shards:
         block: list[Example] = []
         held = 0
-        for example in shard.examples:
+        for example in examples:
             block.append(example)
             held += example.characters
             if len(block) >= most or held >= CHARACTERS:
-                yield shard.number, block
+                yield number, block
                 block, held = [], 0
         if block:
-            yield shard.number, block
+            yield number, block
 
 
 def shards_of(
@@ -114,13 +114,13 @@ def shards_of(
         elif peek() is None:
             return
         else:
-            yield DataShard(number, of_a_shard())
+            yield number, of_a_shard()
 
 
-def cut(examples: Examples, label_files: LabelFiles, shards: Shards) -> "CutData":
+def cut(examples: Examples, label_files: LabelFiles | None, shards: Shards) -> "CutData":
     begun = next(iter(shards.ledger), None)
     in_pieces = examples.in_pieces() if begun is None else begun.piece is not None
-    if in_pieces and not label_files:
+    if in_pieces and label_files is None:
         return PiecewiseData(examples, shards)
     return WholeData(examples, label_files, shards)
 
@@ -128,27 +128,25 @@ def cut(examples: Examples, label_files: LabelFiles, shards: Shards) -> "CutData
 class WholeData:
     """Data that are read from the beginning, and cut as examples."""
 
-    def __init__(self, examples: Examples, label_files: LabelFiles, done: Shards) -> None:
+    def __init__(self, examples: Examples, label_files: LabelFiles | None, done: Shards) -> None:
         self._examples, self._label_files, self._done = examples, label_files, done
-        self._violations = Violations()
+        self._violations: list[str] = []
+        self._rules = Counter[str]()
 
     def shards(self) -> Iterator[DataShard]:
-        self._violations = Violations()
-        joined = self._violations.watch(self._label_files.join(iter(self._examples)))
-        return shards_of(joined, self._done.ledger.examples_of)
+        self._violations, self._rules = [], Counter()
+        examples = iter(self._examples)
+        joined = examples if self._label_files is None else self._label_files.join(examples)
+        passed = watched(joined, self._violations, self._rules)
+        return shards_of(passed, self._done.ledger.examples_of)
 
     def piece(self, shard: int) -> None:  # noqa: ARG002
         """Nothing, for all is read again."""
         return
 
-    def rejected(self) -> Iterator[str]:
-        return map(_line_of, self._examples.rejected)
-
-    def violations(self) -> Iterator[str]:
-        return iter([self._violations.lines])
-
-    def rules(self) -> Counter[str]:
-        return self._violations.rules
+    def faults(self) -> Faults:
+        rejected = map(_line_of, self._examples.rejected)
+        return rejected, iter(self._violations), self._rules
 
 
 class PiecewiseData:
@@ -161,12 +159,11 @@ class PiecewiseData:
     def shards(self) -> Iterator[DataShard]:
         seen = SeenIds()
         for number, piece in self.open_pieces(seen):
-            facts = ReadFacts()
-            broken = Violations()
+            facts, lines, rules = ReadFacts(), list[str](), Counter[str]()
             read = (example for _, example in self.examples.read_part(piece, seen, facts))
-            yield DataShard(number, broken.watch(read))
+            yield number, watched(read, lines, rules)
             self.examples.heard(facts, 0)
-            self._note(number, piece, facts, broken.lines, broken.rules)
+            self._note(number, piece, facts, "".join(lines), rules)
         self.examples.all_read()
 
     def open_pieces(self, seen: SeenIds) -> Iterator[tuple[int, Lines]]:
@@ -195,17 +192,12 @@ class PiecewiseData:
     def piece(self, shard: int) -> PieceForm:
         return self._pieces.pop(shard)
 
-    def rejected(self) -> Iterator[str]:
-        return (piece.rejected for piece in self._all_pieces())
-
-    def violations(self) -> Iterator[str]:
-        return (piece.violations for piece in self._all_pieces())
-
-    def rules(self) -> Counter[str]:
-        counted = Counter[str]()
+    def faults(self) -> Faults:
+        rules = Counter[str]()
         for piece in self._all_pieces():
-            counted.update(piece.rules)
-        return counted
+            rules.update(piece.rules)
+        rejected = (piece.rejected for piece in self._all_pieces())
+        return rejected, (piece.violations for piece in self._all_pieces()), rules
 
     def _all_pieces(self) -> Iterator[PieceForm]:
         stored = ((form.shard, form.piece) for form in self._done.ledger if form.piece is not None)
@@ -244,8 +236,7 @@ class PiecewiseData:
 
 
 CutData = WholeData | PiecewiseData
-"""The data of a run in shards, with what is written down of them: rejected records and broken
-rules, as lines in texts of several."""
+"""The data of a run in shards, with what is written down of their faults."""
 
 
 def facts_of(form: ShardForm) -> ReadFacts:
@@ -282,15 +273,6 @@ class FinishedJudge:
         return self.filled[ask] if self.filled else RowBuilder(ask, self.name).filled()
 
 
-@dataclass(frozen=True, slots=True)
-class StoredShard:
-    """A shard of a finished run; its judge repeats what is there, except failures."""
-
-    examples: list[Example]
-    tables: Tables
-    judge: FinishedJudge
-
-
 def finished_judges(manifest: Manifest) -> list[Judge]:
     """The judges of a finished run, in the order they were asked."""
     judges: list[Judge] = []
@@ -302,7 +284,12 @@ def finished_judges(manifest: Manifest) -> list[Judge]:
 
 def stored_shards(
     folder: Folder, judges: Sequence[Judge], again: Collection[str] = ()
-) -> Iterator[StoredShard]:
+) -> Iterator[tuple[Tables, FinishedJudge]]:
+    """The shards of a finished run, each with a judge that repeats what is there, but failures.
+
+    Args:
+        again: The asks that are not in the tables, for they are going to be judged again.
+    """
     for form in folder.shards.ledger:
         here = [form.shard]
         frame = folder.read("examples", shards=here).drop("shard")
@@ -320,5 +307,5 @@ def stored_shards(
                 stays[ask] = Filled(rows, entries.filter(pl.col("status") != "failed"))
             else:
                 tables = resolve(tables, ask, entries, rows, judges)
-        known = FinishedJudge("known", "the judgements of the run", frozenset(stays), stays)
-        yield StoredShard(from_frame(frame), tables, known)
+        judge = FinishedJudge("known", "the judgements of the run", frozenset(stays), stays)
+        yield tables, judge

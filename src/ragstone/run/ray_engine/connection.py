@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 from uuid import uuid4
 
 from ragstone.core.errors import InputError, MissingDependency
@@ -72,40 +72,34 @@ def own_files() -> tuple[OwnFile, ...]:
     return tuple(files_found)
 
 
-@dataclass(frozen=True, slots=True)
-class SharedFile:
-    """A file as the process of the run sees it."""
+def shared_file(files: Sequence[KnownFile]) -> KnownFile | None:
+    """The one file of the data, by its whole path; None if they are several, or none."""
+    if len(files) != 1:
+        return None
+    return files[0].model_copy(update={"name": str(Path(files[0].name).absolute())})
 
-    known: KnownFile
 
-    @classmethod
-    def of(cls, files: Sequence[KnownFile]) -> Self | None:
-        """The one file of the data; None if they are several, or none."""
-        if len(files) != 1:
-            return None
-        return cls(files[0].model_copy(update={"name": str(Path(files[0].name).absolute())}))
+def is_here(file: KnownFile) -> bool:
+    """Return whether the file is the same on this machine."""
+    try:
+        return known_file(Path(file.name)) == file
+    except OSError:
+        return False
 
-    def is_here(self) -> bool:
-        try:
-            return known_file(Path(self.known.name)) == self.known
-        except OSError:
-            return False
 
-    def read(self, lines: Lines) -> Lines | None:
-        """Lines that came without their bytes, with them; None if the file is another by now."""
-        try:
-            with Path(self.known.name).open("rb") as file:
-                before = self._is_same(file.fileno())
-                file.seek(lines.start.bytes)
-                text = file.read(lines.end.bytes - lines.start.bytes)
-                same = before and self._is_same(file.fileno())
-        except OSError:
-            return None
-        return lines.with_bytes(text) if same else None
-
-    def _is_same(self, file: int) -> bool:
-        status = os.fstat(file)
-        return (status.st_size, status.st_mtime_ns) == (self.known.bytes, self.known.changed)
+def lines_of(file: KnownFile, lines: Lines) -> Lines | None:
+    """Lines that came without their bytes, with them; None if the file is another by now."""
+    as_known = (file.bytes, file.changed)
+    try:
+        with Path(file.name).open("rb") as content:
+            before = os.fstat(content.fileno())
+            content.seek(lines.start.bytes)
+            text = content.read(lines.end.bytes - lines.start.bytes)
+            after = os.fstat(content.fileno())
+    except OSError:
+        return None
+    same = all((now.st_size, now.st_mtime_ns) == as_known for now in (before, after))
+    return lines.with_bytes(text) if same else None
 
 
 LOCAL, RAY = "local", "ray"

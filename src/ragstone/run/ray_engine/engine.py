@@ -6,7 +6,7 @@ that ends a worker twice by itself is set aside.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -20,19 +20,17 @@ from ragstone.data import to_frame
 from ragstone.data.examples import IdsOfSystems
 from ragstone.data.line_ranges import Lines
 from ragstone.data.read_facts import SeenIds
-from ragstone.run.calls.asker import Asking
 from ragstone.run.folder.schemas import Counted, Manifest, ShardForm
 from ragstone.run.judging.evaluation import Evaluation
 from ragstone.run.judging.scoring import UnfitFields
 from ragstone.run.judging.sharding import CutData, PiecewiseData
 from ragstone.run.request import Request
 from ragstone.run.run_plan import Prepared
-from ragstone.run.run_spec import RunSpec
 from ragstone.run.settings import USUAL
 
-from .connection import SharedFile, connected, own_files
+from .connection import connected, own_files, shared_file
 from .model_relay import PLACES as ATTEMPT_PLACES
-from .model_relay import Clerk, Put, Relay, Ticket, stand_ins
+from .model_relay import Clerk, Relay, stand_ins
 from .pool import Died, Made, Pool
 from .shard_worker import PLACES, Assignment, ShardTask, Tables
 
@@ -136,86 +134,70 @@ MOST_AHEAD = 100
 TICK = 0.2
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterEngine:
-    """Judges a run on a Ray cluster."""
+def judge_on_cluster(
+    address: str, request: Request, prepared: Prepared, evaluation: Evaluation, data: CutData,
+    fraction: Callable[[int], float | None], held: Manifest | None,
+) -> None:  # fmt: skip
+    """Judge, score and store all unfinished shards on a Ray cluster.
 
-    address: str
-    request: Request
-    prepared: Prepared
-    spec: RunSpec
-    asking: Asking | None
-    held: Manifest | None
-
-    def judge(
-        self, evaluation: Evaluation, data: CutData, fraction: Callable[[int], float | None]
-    ) -> None:
-        """Judge, score and store all unfinished shards."""
-        evaluation.resume()
-        try:
-            self._judge(evaluation, data, fraction)
-        except (DiskFull, StorageAway):
+    Args:
+        held: The manifest of a finished run that is made anew, with what was added to it later.
+    """
+    evaluation.resume()
+    try:
+        _judge(address, request, prepared, evaluation, data, fraction, held)
+    except (DiskFull, StorageAway):
+        raise
+    except CannotGoOn as error:
+        if evaluation.tally.examples:
             raise
-        except CannotGoOn as error:
-            if evaluation.tally.examples:
-                raise
-            # Nothing is judged that the same call could go on with.
-            raise InputError(error.text) from error
+        # Nothing is judged that the same call could go on with.
+        raise InputError(error.text) from error
 
-    def _judge(
-        self, evaluation: Evaluation, data: CutData, fraction: Callable[[int], float | None]
-    ) -> None:
-        with ExitStack() as closing:
-            ray = closing.enter_context(connected(self.address))
-            closing.enter_context(kept_out())
-            relay, clerk = None, None
-            if self.asking is not None:
-                relay = ray.remote(Relay).options(
-                    num_cpus=0, max_restarts=-1, max_task_retries=-1,
-                    max_concurrency=ATTEMPT_PLACES,
-                ).remote()  # fmt: skip
-                by_identity = {model.identity: model for model in self.prepared.chat.models}
-                clerk = Clerk(_Desk(ray, relay), self.asking, by_identity)
-                closing.callback(clerk.close)
-            pool = Pool(ray, self._assignment(ray.cloudpickle.dumps), relay)
-            closing.callback(pool.close)
-            work = _Work(evaluation, data, CrashCandidates(self.request.max_poison))
-            while not work.done:
-                pool.fill()
-                while pool.free() and (task := work.next()):
-                    pool.give(task)
-                for event in pool.events(TICK):
-                    work.hear(event, pool.fetched)
-                if clerk is not None and clerk.fault is not None:
-                    raise clerk.fault
-                done = evaluation.tally.examples
-                evaluation.report("judging", done, fraction(done), len(pool))
-            work.finish()
 
-    def _assignment(self, pickled: Callable[[Request], bytes]) -> Assignment:
-        request, prepared = self.request, self.prepared
-        request = replace(
+def _judge(
+    address: str, request: Request, prepared: Prepared, evaluation: Evaluation, data: CutData,
+    fraction: Callable[[int], float | None], held: Manifest | None,
+) -> None:  # fmt: skip
+    with ExitStack() as closing:
+        ray = closing.enter_context(connected(address))
+        closing.enter_context(kept_out())
+        relay: Any = None
+        clerk = None
+        if evaluation.asking is not None:
+            relay = ray.remote(Relay).options(
+                num_cpus=0, max_restarts=-1, max_task_retries=-1,
+                max_concurrency=ATTEMPT_PLACES,
+            ).remote()  # fmt: skip
+            by_identity = {model.identity: model for model in prepared.chat.models}
+            clerk = Clerk(
+                lambda: ray.get(relay.take.remote()),
+                lambda outcomes: ray.get(relay.answer.remote(outcomes)),
+                evaluation.asking, by_identity,
+            )  # fmt: skip
+            closing.callback(clerk.close)
+        sent = replace(
             request, judge=stand_ins(request.judge, prepared.chat), data=None, out=None,
             limits=USUAL, debug=None, progress=None,
         )  # fmt: skip
-        answers = {} if prepared.survey is None else prepared.survey.answers
-        return Assignment(
-            own_files(), pickled(request), self.spec.settings, prepared.examples.apart(),
-            SharedFile.of(prepared.files), answers, self.held,
+        assignment = Assignment(
+            own_files(), ray.cloudpickle.dumps(sent), evaluation.spec.settings,
+            prepared.examples.apart(), shared_file(prepared.files), prepared.answers, held,
         )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class _Desk:
-    ray: Any
-    relay: Any
-
-    def take(self) -> list[Put]:
-        questions: list[Put] = self.ray.get(self.relay.take.remote())
-        return questions
-
-    def answer(self, outcomes: Sequence[tuple[Ticket, Any]]) -> None:
-        self.ray.get(self.relay.answer.remote(outcomes))
+        pool = Pool(ray, assignment, relay)
+        closing.callback(pool.close)
+        work = _Work(evaluation, data, CrashCandidates(request.max_poison))
+        while not work.done:
+            pool.fill()
+            while pool.free() and (task := work.next()):
+                pool.give(task)
+            for event in pool.events(TICK):
+                work.hear(event, pool.fetched)
+            if clerk is not None and clerk.fault is not None:
+                raise clerk.fault
+            done = evaluation.tally.examples
+            evaluation.report("judging", done, fraction(done), len(pool))
+        work.finish()
 
 
 @dataclass(slots=True)
@@ -290,8 +272,8 @@ class _Work:
             for number, piece in self.data.open_pieces(self.seen):
                 yield ShardTask(number, piece)
             return
-        for shard in self.data.shards():
-            yield ShardTask(shard.number, to_frame(list(shard.examples)))
+        for number, examples in self.data.shards():
+            yield ShardTask(number, to_frame(list(examples)))
 
     def _in_turn(self, result: Made, fetch: Fetch) -> bool:
         """Keep a shard whose ids are new; return False if it has to be made again."""

@@ -145,12 +145,19 @@ class RemoteAsking:
 class Clerk:
     """Takes the workers' questions to the asker, in the process of the run, in its own thread.
 
+    Args:
+        take: Gives the next questions; none if there are none for a while.
+        answer: Hands outcomes back.
+
     Attributes:
         fault: Why no question can be answered any more; None while all is well.
     """
 
-    def __init__(self, desk: Any, asking: Any, models: Mapping[str, ChatModel]) -> None:
-        self._desk, self._asking, self._models = desk, asking, models
+    def __init__(
+        self, take: Callable[[], list[Put]], answer: Callable[[list[tuple[Ticket, Outcome]]], None],
+        asking: Any, models: Mapping[str, ChatModel],
+    ) -> None:  # fmt: skip
+        self._taken, self._answer, self._asking, self._models = take, answer, asking, models
         self._outcomes: list[tuple[Ticket, Outcome]] = []
         self._some = threading.Condition()
         self._closed = False
@@ -177,7 +184,7 @@ class Clerk:
 
     def _take(self) -> None:
         while not self._closed:
-            for ticket, model, question, turn in self._desk.take():
+            for ticket, model, question, turn in self._taken():
                 work = self._asking.ask(self._models[model], question, turn)
                 reply = self._asking.submit(work)
                 reply.add_done_callback(partial(self._run, self._answered, ticket))
@@ -195,7 +202,7 @@ class Clerk:
                 outcomes, self._outcomes = self._outcomes, []
             if not outcomes:
                 return
-            self._desk.answer(outcomes)
+            self._answer(outcomes)
 
     def _failed(self, error: BaseException) -> None:
         """Keep the first fault, but any of the run's own before others."""

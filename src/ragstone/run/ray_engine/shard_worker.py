@@ -26,9 +26,9 @@ from ragstone.data import Example, Examples, from_frame
 from ragstone.data.line_ranges import Lines
 from ragstone.data.read_facts import IdBlock, ReadFacts, SeenIds
 from ragstone.run.folder.checksums import File
-from ragstone.run.folder.run_tally import RunTally, Violations
+from ragstone.run.folder.run_tally import RunTally, watched
 from ragstone.run.folder.schemas import AlikeScores, Manifest
-from ragstone.run.folder.shards import write_frame
+from ragstone.run.folder.shards import write_table
 from ragstone.run.judging.prefetch import Worker, judged_blocks
 from ragstone.run.judging.run_models import able_to_ask
 from ragstone.run.judging.scoring import (
@@ -38,13 +38,13 @@ from ragstone.run.judging.scoring import (
     set_aside_tables,
     shard_tables,
 )
-from ragstone.run.judging.sharding import OF_A_SHARD, DataShard
+from ragstone.run.judging.sharding import OF_A_SHARD
 from ragstone.run.request import Request
-from ragstone.run.run_plan import reopened
+from ragstone.run.run_plan import KnownFile, reopened
 from ragstone.run.run_spec import RunSpec
 from ragstone.run.settings import RunSettings
 
-from .connection import OwnFile, SharedFile
+from .connection import OwnFile, is_here, lines_of
 from .model_relay import RemoteAsking
 
 PLACES = tuple[int, int]
@@ -79,12 +79,12 @@ class ShardTask:
         assert isinstance(self.data, Lines)
         return replace(self, data=self.data.without_bytes())
 
-    def read_from(self, file: SharedFile | None) -> Self | None:
+    def read_from(self, file: KnownFile | None) -> Self | None:
         """The task with the bytes of its lines; None if they cannot be had."""
         lines = self.data
         if not isinstance(lines, Lines) or lines.text or lines.end.bytes == lines.start.bytes:
             return self
-        whole = None if file is None else file.read(lines)
+        whole = None if file is None else lines_of(file, lines)
         return None if whole is None else replace(self, data=whole)
 
     @property
@@ -129,62 +129,57 @@ Tables = dict[str, NDArray[np.uint8]]
 """The content of a shard's files, by table; arrays travel between processes without a copy."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShardMaker:
-    """Makes shards."""
-
-    spec: RunSpec
-    data: Examples
-    asking: Worker | None
-
-    def make(self, task: ShardTask) -> tuple[Brief, Tables]:
-        """Read, judge and score a shard; of a part that is only tried, or read, nothing is kept."""
-        brief, placed = self._read(task)
-        if task.only_read or not placed:
-            return brief, {}
-        start, end = task.places
-        examples = [
-            example for at, example in placed.items() if start <= at < end and at not in task.aside
+def made_shard(
+    spec: RunSpec, data: Examples, asking: Worker | None, task: ShardTask
+) -> tuple[Brief, Tables]:
+    """Read, judge and score a shard; of a part that is only tried, or read, nothing is kept."""
+    brief, placed = _read(data, task)
+    if task.only_read or not placed:
+        return brief, {}
+    start, end = task.places
+    examples = [
+        example for at, example in placed.items() if start <= at < end and at not in task.aside
+    ]
+    shards = [(task.shard, iter(examples))] if examples else []
+    check, first = task.check and task.part is None, task.shard * OF_A_SHARD
+    try:
+        blocks = [
+            block_tables(spec, *block)
+            for block in judged_blocks(spec, shards, asking, first, check=check)
         ]
-        shards = [DataShard(task.shard, iter(examples))] if examples else []
-        check, first = task.check and task.part is None, task.shard * OF_A_SHARD
-        try:
-            blocks = [
-                block_tables(self.spec, *block)
-                for block in judged_blocks(self.spec, shards, self.asking, first, check=check)
-            ]
-        except UnfitFields as unfit:
-            return replace(brief, unfit=unfit.text), {}
-        if task.part is not None:
-            return brief, {}
-        blocks += [
-            set_aside_tables(self.spec, task.shard, placed[at], why)
-            for at, why in sorted(task.aside.items())
-            if at in placed
-        ]
-        tables = shard_tables(blocks)
-        tables["scores"], alike = parted(self.spec, tables["scores"])
-        tally = RunTally.of_shard(brief.examples, tables)
-        files, content = {}, {}
-        with TemporaryDirectory() as folder, room_for(folder):
-            for name in sorted(tables):
-                file = Path(folder) / f"{name}.parquet"
-                files[name] = write_frame(name, tables[name], file)
-                content[name] = np.fromfile(file, np.uint8)
-        return replace(brief, alike=tuple(alike), counted=tally.counted, files=files), content
+    except UnfitFields as unfit:
+        return replace(brief, unfit=unfit.text), {}
+    if task.part is not None:
+        return brief, {}
+    blocks += [
+        set_aside_tables(spec, task.shard, placed[at], why)
+        for at, why in sorted(task.aside.items())
+        if at in placed
+    ]
+    tables = shard_tables(blocks)
+    tables["scores"], alike = parted(spec, tables["scores"])
+    tally = RunTally.of_shard(brief.examples, tables)
+    files, content = {}, {}
+    with TemporaryDirectory() as folder, room_for(folder):
+        for name in sorted(tables):
+            file = Path(folder) / f"{name}.parquet"
+            files[name] = write_table(name, tables[name], file)
+            content[name] = np.fromfile(file, np.uint8)
+    return replace(brief, alike=tuple(alike), counted=tally.counted, files=files), content
 
-    def _read(self, task: ShardTask) -> tuple[Brief, dict[int, Example]]:
-        facts, ids, broken = ReadFacts(), SeenIds(), Violations()
-        if isinstance(task.data, pl.DataFrame):
-            placed = dict(enumerate(from_frame(task.data)))
-        else:
-            placed = dict(self.data.read_part(task.data, ids, facts, task.refused))
-        for _ in broken.watch(placed.values()):
-            """All pass by."""
-        facts.label_violations = []  # They are in ``broken``.
-        new_ids = None if isinstance(task.data, pl.DataFrame) else ids.all()
-        lines, rules = broken.lines, broken.rules
-        return Brief(task.shard, len(placed), {}, {}, facts, new_ids, lines, rules), placed
+
+def _read(data: Examples, task: ShardTask) -> tuple[Brief, dict[int, Example]]:
+    facts, ids, lines, rules = ReadFacts(), SeenIds(), list[str](), Counter[str]()
+    if isinstance(task.data, pl.DataFrame):
+        placed = dict(enumerate(from_frame(task.data)))
+    else:
+        placed = dict(data.read_part(task.data, ids, facts, task.refused))
+    for _ in watched(placed.values(), lines, rules):
+        """All pass by."""
+    facts.label_violations = []  # They are in ``lines``.
+    new_ids = None if isinstance(task.data, pl.DataFrame) else ids.all()
+    broken = "".join(lines)
+    return Brief(task.shard, len(placed), {}, {}, facts, new_ids, broken, rules), placed
 
 
 ALIKE = ("ragstone", "numpy", "polars", "pydantic", "ray")
@@ -219,7 +214,7 @@ class Assignment:
     request: bytes
     settings: RunSettings
     data: Examples
-    file: SharedFile | None
+    file: KnownFile | None
     answers: Mapping[str, Mapping[str, str]]
     held: Manifest | None = None
 
@@ -230,29 +225,30 @@ class ShardWorker:
     def __init__(self, assignment: Assignment, relay: Any) -> None:
         relax_garbage_collector()
         self._assignment, self._relay = assignment, relay
-        self._maker: ShardMaker | None = None
+        self._opened: tuple[RunSpec, RemoteAsking | None] | None = None
         self._opening = Lock()
 
     def node(self) -> Node:
         file = self._assignment.file
-        return replace(this_node(), has_file=file is not None and file.is_here())
+        return replace(this_node(), has_file=file is not None and is_here(file))
 
     def make(self, task: ShardTask) -> tuple[Brief, Tables]:
         try:
             with self._opening:
-                if self._maker is None:
-                    self._maker = self._opened()
+                if self._opened is None:
+                    self._opened = self._open()
+            spec, asking = self._opened
             whole = task.read_from(self._assignment.file)
             if whole is None:
                 return Brief(task.shard, 0, {}, {}, unread=True), {}
-            return self._maker.make(whole)
+            return made_shard(spec, self._assignment.data, asking, whole)
         except RagstoneError as error:
             # What an error has besides its words does not travel between processes. Where the
             # process of the run could open the judges, it is the node that lacks something.
-            goes_on = self._maker is None or isinstance(error, CannotGoOn)
+            goes_on = self._opened is None or isinstance(error, CannotGoOn)
             raise (CannotGoOn if goes_on else InputError)(error.text) from error
 
-    def _opened(self) -> ShardMaker:
+    def _open(self) -> tuple[RunSpec, RemoteAsking | None]:
         assignment = self._assignment
         for file in assignment.own:
             file.run()
@@ -261,7 +257,7 @@ class ShardWorker:
         if assignment.held is not None:
             spec, _ = spec.also_scoring(assignment.held)
         if self._relay is None:
-            return ShardMaker(spec, assignment.data, None)
+            return spec, None
         asking = RemoteAsking(self._relay.ask.remote)
         judges = able_to_ask(spec.judges, asking, spec.asks, assignment.answers)
-        return ShardMaker(replace(spec, judges=judges), assignment.data, asking)
+        return replace(spec, judges=judges), asking
