@@ -46,6 +46,7 @@ from measure import memory as held_memory
 from peers import peer_python
 
 from ragstone.guard import Checks, Guard, assess_stream
+from ragstone.judges.local.claim_support import support
 from ragstone.judges.local.text_terms import tokens
 from ragstone.stats import auroc
 
@@ -195,7 +196,7 @@ def stream() -> None:
             spans = [claim.span.text for claim in guard.assess(None, row["answer"], read).judged]
             read = guard.read(row["contexts"])
             for sentence in spans:
-                taken += [milliseconds(read.judge, sentence, row["question"])] * turn
+                taken += [milliseconds(support, sentence, read.passages, row["question"])] * turn
     show("a held sentence, strings", taken)
 
 

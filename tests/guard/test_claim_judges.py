@@ -180,7 +180,7 @@ class Stuck:
 
 
 def test_a_judge_that_hangs_holds_up_nobody_and_takes_only_so_many_threads() -> None:
-    stuck = Stuck()
+    stuck: Any = Stuck()
     guard = Guard(deadline=0.3)
     object.__setattr__(guard, "_judge", timed(stuck, 2, Circuit(failures=100)))
     for _ in range(4):

@@ -103,7 +103,9 @@ def cell(column: Column, ask: Ask, *, yes: bool) -> Any:
 
 def view_of(ask: Ask) -> type[View] | None:
     """The view that its rows enter."""
-    entered = (view for view in VIEWS.values() if ask.name in {x.ask for x in view.taken.values()})
+    entered = (
+        view for view in VIEWS.values() if ask.name in {asked for asked, *_ in view.taken.values()}
+    )
     return ask.over or next(entered, None)
 
 

@@ -61,11 +61,15 @@ class Tables:
         return ()
 
 
+def tables_of(**tables: Any) -> Any:
+    return Tables(**tables)
+
+
 CLAIMS: Rows = ({"index": 0, "text": "It is 90 m."}, {"index": 1, "text": "It is red."})
 
 
 def record(**tables: Any) -> dict[str, Any]:
-    return dossier(Tables(**tables), "pier").to_dict()
+    return dossier(tables_of(**tables), "pier").to_dict()
 
 
 def test_an_example_stands_as_it_was_given() -> None:
@@ -83,7 +87,7 @@ def test_an_example_stands_as_it_was_given() -> None:
 
 
 def test_no_retrieval_is_not_an_empty_one() -> None:
-    found = dossier(Tables(), "mine").to_dict()
+    found = dossier(tables_of(), "mine").to_dict()
     assert found["contexts"] is None
     assert found["reference_contexts"] is None
     assert (found["claims"], found["gold_evidence"], found["judgements"]) == ([], [], {})
@@ -156,13 +160,13 @@ def test_each_metric_says_how_it_came_out_for_this_example_alone() -> None:
 @pytest.mark.parametrize(("name", "near"), [("pie", "pier"), ("mime", "mine"), ("zz", "")])
 def test_an_unknown_example_is_compared_with_those_that_begin_alike(name: str, near: str) -> None:
     with pytest.raises(UnknownName) as caught:
-        dossier(Tables(), name)
+        dossier(tables_of(), name)
     assert ("Did you mean" in str(caught.value)) is bool(near)
     assert near in str(caught.value)
 
 
 def test_of_several_examples_each_table_is_read_once() -> None:
-    tables = Tables(quality=[{"helpful": True}], scores=[{"metric": "hit", "value": 1.0}])
+    tables = tables_of(quality=[{"helpful": True}], scores=[{"metric": "hit", "value": 1.0}])
     found = dossiers(tables, ["mine", "pier"])
     assert len(tables.read) == len(set(tables.read)) == len(KINDS) + 2
     assert {name: len(one.scores) for name, one in found.items()} == {"pier": 1, "mine": 0}
@@ -171,7 +175,7 @@ def test_of_several_examples_each_table_is_read_once() -> None:
 
 
 def test_of_examples_that_are_not_there_nothing_is_told() -> None:
-    assert dossiers(Tables(), ["of no run"]) == {}
+    assert dossiers(tables_of(), ["of no run"]) == {}
 
 
 KEY = "abcdefghijkl"

@@ -10,8 +10,8 @@ from ragstone.core.messages import Reason
 from ragstone.data.record_labels import AS_ITS_CLAIMS, RULES
 from ragstone.run import Live, Run
 from ragstone.run.estimates.cautions import of_sizes
-from ragstone.run.folder.folder import Excerpt
 from ragstone.run.folder.schemas import Data
+from ragstone.run.run import Excerpt
 
 from .number_format import counted, short_name
 from .page import Phrase, Words, strong

@@ -403,7 +403,9 @@ class Excerpt:
         overlay: What people corrected; None where their word is not to be seen.
     """
 
-    def __init__(self, folder: Folder, ids: Collection[str], overlay: "Overlay | None") -> None:
+    def __init__(
+        self, folder: Folder, ids: Collection[str], overlay: "CorrectedRun | None"
+    ) -> None:
         self.folder, self._overlay = folder, overlay
         self._ids = list(dict.fromkeys(ids))
 

@@ -137,7 +137,7 @@ def test_a_wrong_token_is_not_tried_again(
 
 @pytest.mark.parametrize("status", [429, 503])
 def test_the_exporter_sends_again_what_could_not_be_taken(store: MonitorStore, status: int) -> None:
-    held = Held(store)
+    held: Any = Held(store)
     statuses: list[int] = []
 
     async def watched(scope: Any, receive: Any, send: Any) -> None:

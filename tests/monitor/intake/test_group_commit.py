@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,7 @@ def taken(trace: str, body: bytes = b"x") -> AcceptedBody:
 
 
 def test_what_waits_is_one_transaction(store: MonitorStore) -> None:
-    held = Held(store)
+    held: Any = Held(store)
     writer = GroupCommit(MonitorStore(held, store.folder, store.place))
     said: list[Exception | None] = []
     writer.put(taken("first"), said.append)
@@ -55,7 +56,7 @@ def test_what_is_remembered_and_kept_aside_is_in_the_same_transaction(store: Mon
 
 
 def test_one_that_cannot_be_written_does_not_keep_others_away(store: MonitorStore) -> None:
-    held = Held(store)
+    held: Any = Held(store)
     writer = GroupCommit(MonitorStore(held, store.folder, store.place))
     said: dict[str, Exception | None] = {}
     writer.put(taken("first"), lambda error: said.update(first=error))
@@ -80,7 +81,7 @@ class _Odd:
 
 
 def test_what_is_said_is_in_the_log_and_nobody_waits_for_it(store: MonitorStore) -> None:
-    held = Held(store)
+    held: Any = Held(store)
     writer = GroupCommit(MonitorStore(held, store.folder, store.place))
     writer.say("warning", "odd")
     held.go.set()

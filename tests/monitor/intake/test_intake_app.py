@@ -5,6 +5,7 @@ import time
 import zlib
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
@@ -292,7 +293,7 @@ def figures(text: str) -> dict[str, float]:
 
 
 def test_figures_without_a_store_are_those_of_the_process(store: MonitorStore) -> None:
-    held = Held(store)
+    held: Any = Held(store)
     held.reading = held.away
     app = IntakeApp(MonitorStore(held, store.folder, store.place))
     held.go.set()

@@ -5,7 +5,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -30,7 +30,7 @@ LONGEST = 60.0
 
 
 def test_a_full_queue_is_answered_429_and_what_waits_is_kept(store: MonitorStore) -> None:
-    held = Held(store)
+    held: Any = Held(store)
     app = IntakeApp(MonitorStore(held, store.folder, store.place), IntakeSettings(waiting=3))
     answers: list[Answer] = []
 

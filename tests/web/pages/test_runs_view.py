@@ -99,7 +99,7 @@ def test_each_system_is_compared_with_the_pinned_one_over_all_answers(
     place: Any = SimpleNamespace(comparing=comparing)
     found = _compared(place, "run", ["a", "b", "c"], pinned, inf)
     assert seen == [asked]
-    assert {name: one.comparisons["mrr"] for name, one in found.items() if one.comparisons} == (
+    assert {name: by_metric["mrr"] for name, (by_metric, _, _) in found.items() if by_metric} == (
         with_b
     )
 
@@ -108,7 +108,7 @@ def test_nothing_is_compared_without_a_rival_and_what_has_no_time_waits() -> Non
     nothing: Any = SimpleNamespace()
     assert _compared(nothing, "run", ["a", "b"], "", inf) == {}
     assert _compared(nothing, "run", [""], "run", inf) == {}
-    assert _compared(nothing, "run", ["a", "b"], "run/b", 0)["a"].waits
+    assert _compared(nothing, "run", ["a", "b"], "run/b", 0)["a"][2]
 
 
 def test_metrics_are_those_that_most_runs_have_or_those_that_are_asked_for() -> None:

@@ -17,8 +17,8 @@ from ragstone.judges.judge import HumanJudge
 from ragstone.judges.rules import FOLLOWS, PARTS, RulesJudge, people_labels
 from ragstone.metrics import Metric, needed_asks, score
 from ragstone.run import Run
-from ragstone.run.folder.folder import Excerpt
 from ragstone.run.judging.judge_blocks import judge_block
+from ragstone.run.run import Excerpt
 
 UNIT_SCHEMA = {**SAID, "probability": pl.Float64, "judge": pl.String}
 """As in a label table; ``probability`` is that of a yes, or of support, where a judge gives one."""

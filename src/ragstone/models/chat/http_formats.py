@@ -225,9 +225,13 @@ def _anthropic_block(text: str) -> Body:
 
 
 def _anthropic_usage(usage: Body) -> Usage:
-    names = ("output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-    thinking = inside(usage, "output_tokens_details").get("thinking_tokens")
-    return usage_beside_cache(usage.get("input_tokens"), *map(usage.get, names), reasoning=thinking)
+    return usage_beside_cache(
+        usage.get("input_tokens"),
+        usage.get("output_tokens"),
+        usage.get("cache_read_input_tokens"),
+        usage.get("cache_creation_input_tokens"),
+        inside(usage, "output_tokens_details").get("thinking_tokens"),
+    )
 
 
 def _anthropic_url(server: Server) -> str:
