@@ -73,7 +73,7 @@ def test_a_score_is_an_event_with_the_ids_of_its_span(store: MonitorStore) -> No
         "ragstone.example": "a",
         "ragstone.status": "value",
         "ragstone.evaluator.version": "local/1",
-        "ragstone.core.user_code": "sample",
+        "ragstone.source": "sample",
         "ragstone.probability": 0.25,
         "ragstone.window.mean": 0.8,
         "ragstone.window.low": 0.7,

@@ -70,7 +70,7 @@ def assess_file(
         data (FILE): Examples: JSON lines, CSV, Parquet and the other formats of `ragstone formats`;
             - for standard input.
         citations (--citations/--no-citations): Fail answers that cite nothing, for a system told to
-            cite; or do not even tell whether there are any.
+            cite; or do not report whether an answer cites anything.
         abstain_ok: An answer that says it does not know is fine.
         least_support (P): The least probability that the contexts support an answer of one
             sentence. For n sentences, their mean must reach this value times (.7 + .3/n).

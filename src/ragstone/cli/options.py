@@ -1,10 +1,10 @@
 """Command-line options: how a command declares its own, those that several share, their values.
 
-A command's function declares an option once. What stands before the ``*`` of its signature are
-arguments, what stands behind it options; its docstring says in ``Args`` what each does, with its
-other names and what stands for its value in parentheses: ``metric (-m): …``, ``by (FIELD): …``.
-What several commands of a file take says its ``SHARED``, what those of several files take the one
-here, and what ``evaluate`` takes in Python ``Request``.
+A command's function declares an option once: parameters before the ``*`` of its signature are
+arguments, those after it options. ``Args`` of its docstring says what each does, with other names
+and the word for its value in parentheses: ``metric (-m): …``, ``by (FIELD): …``. Options that
+several commands share are described once: in ``SHARED`` of their file, in ``SHARED`` here for
+several files, and in ``Request`` for what ``evaluate`` takes in Python too.
 
 Every command has ``--kinds``, because any run may hold tables of the user's own kinds.
 """

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 PATIENCE = 4.0
-"""Seconds that a transaction waits for others: who sends traces gives up after ten."""
+"""Seconds that a transaction waits for others; clients that send traces give up after ten."""
 
 POSTGRES = ("postgresql://", "postgres://")
 

@@ -4,8 +4,8 @@ A file is created for this user alone and uses a write-ahead log (WAL), so that 
 can use it at once. It may have been damaged or written by another program: application id, version
 and tables are checked before anything is read, and the type of each value when it is read.
 
-Whoever opens a file of an earlier version to write takes it to this one, in one transaction and
-after a copy beside it. Whoever opens it to read reads a temporary copy that was taken there.
+Opened for writing, a file of an earlier version is converted in place, in one transaction and
+after a copy was made beside it. Opened for reading, it stays: a temporary copy is converted.
 """
 
 import os

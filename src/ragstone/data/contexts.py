@@ -190,9 +190,10 @@ LONGER = 8
 def ids_among(texts: Sequence[str], contexts: Sequence[Context] | None) -> list[str]:
     """Return the gold contexts that are ids, as the retrieved contexts have them.
 
-    An id is one of theirs, or a text like theirs: no more words, no other letters and marks,
-    hardly longer. Without a digit or a mark, as titles are, it counts only beside one of theirs:
-    it may be a word. Where nothing was retrieved, it is a single word with a digit.
+    A text is an id if it is the id of a retrieved context, or looks like these: no more words, no
+    other letters or marks, hardly longer. Without a digit or a mark it may be a plain word or a
+    title, and counts only if one of the texts is the id of a retrieved context. Where nothing was
+    retrieved, an id is a single word with a digit.
 
     >>> retrieved = [Context("doc-1", "The pier is long.", 1), Context("doc-12", None, 2)]
     >>> ids_among(["doc-9", "The pier is 90 m long.", "Bath"], retrieved)

@@ -380,9 +380,7 @@ def _names_among_nouns(new: Sequence[Place], text: str) -> Iterator[Place]:
 
 
 def _is_unit(span: Place, text: str, measured: Iterable[Place]) -> bool:
-    """Tell whether a word is the unit of a number or behind `in` and the like; else Watt is a
-    person.
-    """
+    """Tell whether a word such as Watt is a unit here, as after a number or ``in``, not a name."""
     if not named(text[span[0] : span[1]])[0]:
         return False
     return _BEFORE_UNIT.search(text, max(0, span[0] - 5), span[0]) is not None or any(

@@ -148,7 +148,7 @@ def _record(record: Any, score: ScoredAnswer, mean: MeanInWindow | None) -> None
         "ragstone.example": score.example,
         "ragstone.status": score.status,
         "ragstone.evaluator.version": score.judge,
-        "ragstone.core.user_code": score.source,
+        "ragstone.source": score.source,
         "ragstone.probability": score.probability,
     }
     if mean is not None:

@@ -123,7 +123,7 @@ class OpenPromise:
 
 
 def check_promises(max_false_pass: float, confidence: float, max_false_block: float | None) -> None:
-    """Check that promises and their confidence are shares in their ranges."""
+    """Check that the promised shares lie between 0 and 1, and the confidence between .5 and 1."""
     faults = [
         f"{argument(name)} is {bound!r}; it must be a share inside (0, 1)."
         for name, bound in (
@@ -212,7 +212,7 @@ def if_open(
 
 
 def shares_of(ways: Sequence[WayOut], rows: ScoredLabels) -> Iterator[GateShare]:
-    """Yield the shares of answers by their way out, over all and by what people said of them."""
+    """Yield the share of answers for each way out, of all and by what people called them."""
     went = np.array(ways)
     groups: tuple[tuple[AnswerGroup, NDArray[np.bool_]], ...] = (
         ("all", np.ones(len(went), dtype=np.bool_)),

@@ -198,7 +198,7 @@ class _Memory:
 def _by_judge(
     memory: _Memory, scores: Sequence[WatchedScore]
 ) -> list[tuple[str, list[WatchedScore], int]]:
-    """Return each judge with its scores, and with the one by which it was known to be the judge."""
+    """Return each judge with its scores, and the number of the score that made it the judge."""
     if not scores:
         return []
     if memory.judge is None:

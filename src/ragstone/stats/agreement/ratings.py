@@ -290,10 +290,10 @@ def groups_of(ratings: RatingMatrix, clusters: Sequence[Hashable] | None) -> Int
 def _patterns(
     ratings: RatingMatrix, weights: Floats, groups: Ints
 ) -> tuple[RatingMatrix, Floats, Floats, Callable[[Floats], Weights]]:
-    """Coefficients are computed over distinct items, the patterns, of which there are few.
+    """Reduce items to patterns: many items have the same ratings and weight, and count once.
 
-    Identical clusters form one kind. After the patterns and their weights come how many clusters
-    there are of each kind, and what makes counts of patterns of counts of kinds.
+    Clusters with the same items form one kind. Returned are the patterns, the weight of each, the
+    number of clusters of each kind, and a function from counts of kinds to counts of patterns.
     """
     different, weight_of = np.unique(weights, return_inverse=True)
     both = np.vstack([ratings.codes, weight_of[None, :]])

@@ -157,8 +157,8 @@ Slow = tuple[
     Summary | None, tuple[Histograms, WeightShares] | None, FailureGroups | None,
     list[CallTimes] | None,
 ]  # fmt: skip
-"""The slow parts of a large run's page, each None while it is made in the background: with the
-spread of single scores the share of its weight that a composite is made of."""
+"""The slow parts of a large run's page: the summary, the spread of single scores with the weights
+of composites, the failures, the times of calls. Each is None while it is made in the background."""
 
 
 def _slow(folder: RunsFolder, name: str, until: float) -> Slow:
