@@ -95,7 +95,7 @@ def test_labels_that_are_no_random_sample_correct_nothing() -> None:
 
 def test_the_system_on_which_it_is_furthest_from_people_is_named() -> None:
     def bias(group: str, value: float, low: float, high: float) -> Any:
-        return Made(by="system", of=Made(group=group, value=value, interval=interval(low, high)))
+        return "system", Made(group=group, value=value, interval=interval(low, high))
 
     biases = (bias("a", -0.1, -0.15, -0.05), bias("b", 0.2, 0.1, 0.3), bias("c", 0.4, -0.1, 0.9))
     check = Made(**{**vars(GRADED), "bias": biases})
