@@ -259,7 +259,8 @@ def _carry_out(
         if request.batch:
             _ask_in_batches(request, prepared, spec, folder, asking, batches)
         data = batches.read(judge)
-    check_unchanged(examples, known)
+    if known.files:
+        check_unchanged(examples, known)
     if asking is not None:
         asking.close()  # What it notes then, such as replies that are not kept, is in the run.
     first: list[str] = []
