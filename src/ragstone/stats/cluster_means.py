@@ -51,12 +51,11 @@ def clusters_by(codes: NDArray[np.int64], values: NDArray[np.float64], size: int
         size: C, how many clusters there are, some of which may be left empty.
     """
     known = ~np.isnan(values)
-    scores = values[known]
-    sums, counts, squares = (
-        np.bincount(codes[known], weights, minlength=size).astype(np.float64, copy=False)
-        for weights in (scores, None, scores * scores)
+    rows, scores = codes[known], values[known]
+    counts = np.bincount(rows, minlength=size).astype(np.float64)
+    return Clusters(
+        np.bincount(rows, scores, size), counts, np.bincount(rows, scores * scores, size)
     )
-    return Clusters(sums, counts, squares)
 
 
 def read_clusters(sums: ArrayLike, counts: ArrayLike, squares: ArrayLike | None = None) -> Clusters:
