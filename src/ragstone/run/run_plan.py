@@ -159,11 +159,10 @@ class Prepared:
 
     spec: RunSpec
     examples: Examples
-    files: tuple[KnownFile, ...]
+    known: KnownInput
+    """Its files, their fingerprint and, if models are asked, how many examples they have."""
     label_files: LabelFiles | None
     chat: ChatJudges
-    counted: int | None
-    """How many examples there are, if models are asked about them; else None."""
     answers: Answers
     """Those that models compare."""
 
@@ -188,17 +187,17 @@ def prepare(request: Request, *, to_ask: bool = True) -> Prepared:
         keep_thoughts=request.keep_thoughts, limit=request.limit, qrels=request.qrels,
     )  # fmt: skip
     label_files = LabelFiles(panel.label_files) if panel.label_files else None
-    files = tuple(map(known_file, examples.files))
-    known = None
+    files = list(map(known_file, examples.files))
+    before = None
     if request.out is not None and files:
-        known = known_input(Path(request.out), files)
-    fingerprint = examples.fingerprint() if known is None else known.fingerprint
-    if known is not None and known.over_systems is not None:
-        examples.over_systems = known.over_systems
+        before = known_input(Path(request.out), files)
+    fingerprint = examples.fingerprint() if before is None else before.fingerprint
+    if before is not None and before.over_systems is not None:
+        examples.over_systems = before.over_systems
     counted: int | None = None
     answers: Answers = {}
     if chat.judges:
-        seen = None if known is None else known.examples
+        seen = None if before is None else before.examples
         counted, answers = look_through(examples, chosen.scored, known=seen)
     opened = ModelNames()
     if to_ask:
@@ -229,7 +228,8 @@ def prepare(request: Request, *, to_ask: bool = True) -> Prepared:
         }
     )
     spec = RunSpec(settings, chosen, panel.judges, grouped_by(*several(request.by)), opened)
-    return Prepared(spec, examples, files, label_files, chat, counted, answers)
+    known = KnownInput(files=files, fingerprint=fingerprint, examples=counted)
+    return Prepared(spec, examples, known, label_files, chat, answers)
 
 
 def reopened(request: Request, settings: RunSettings) -> RunSpec:
