@@ -52,10 +52,8 @@ def clusters_by(codes: NDArray[np.int64], values: NDArray[np.float64], size: int
     """
     known = ~np.isnan(values)
     rows, scores = codes[known], values[known]
-    counts = np.bincount(rows, minlength=size).astype(np.float64)
-    return Clusters(
-        np.bincount(rows, scores, size), counts, np.bincount(rows, scores * scores, size)
-    )
+    sums, squares = np.bincount(rows, scores, size), np.bincount(rows, scores * scores, size)
+    return Clusters(*np.array((sums, np.bincount(rows, minlength=size), squares), np.float64))
 
 
 def read_clusters(sums: ArrayLike, counts: ArrayLike, squares: ArrayLike | None = None) -> Clusters:
