@@ -7,7 +7,7 @@ questions hold the information of 20. Ids that a tool generated for every row hi
 
 import shutil
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -164,7 +164,9 @@ Rows = NDArray[np.void]
 """Rows of a type with a field ``cluster``, a hash."""
 
 
-def bucketed(pieces: Iterable[Rows], examples: int, folder: Path | None) -> Iterator[Rows]:
+def bucketed(
+    pieces: Iterable[Rows], examples: int, folder: Path | None
+) -> Generator[Rows, None, None]:
     """The rows of a run, in buckets of consecutive hashes, which come in their order.
 
     How many there are follows from the number of examples alone, and each has its rows in the order
