@@ -14,10 +14,9 @@ from .messages import argument
 
 def private_folder(folder: Path) -> None:
     """Create a folder and its missing parents, accessible to this user alone."""
-    for missing in reversed(
-        [missing for missing in (folder, *folder.parents) if not missing.exists()]
-    ):
-        missing.mkdir(mode=0o700, exist_ok=True)
+    for path in reversed((folder, *folder.parents)):
+        if not path.exists():
+            path.mkdir(mode=0o700, exist_ok=True)
 
 
 def private_file(file: Path) -> None:

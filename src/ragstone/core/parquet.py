@@ -7,7 +7,6 @@ too, so every table that is read or written by path goes through this module.
 
 from collections.abc import Sequence
 from io import BytesIO
-from os import PathLike
 from pathlib import Path
 
 import polars as pl
@@ -17,14 +16,13 @@ from .errors import FULL, room_for
 UNWRITTEN = (*FULL, "Invalid thrift: transport error")
 """Polars' messages for a full disk; the last one appears if only the file's footer did not fit."""
 
-Paths = PathLike[str] | Sequence[PathLike[str]]
+Paths = Path | Sequence[Path]
 
 
 def scan_parquet(files: Paths) -> pl.LazyFrame:
     """Return a lazy frame of one file, or of several concatenated vertically."""
-    several = [files] if isinstance(files, PathLike) else files
-    places = [Path(file).absolute() for file in several]
-    return pl.scan_parquet(places, glob=False, hive_partitioning=False)
+    places = map(Path.absolute, [files] if isinstance(files, Path) else files)
+    return pl.scan_parquet(list(places), glob=False, hive_partitioning=False)
 
 
 def read_parquet(files: Paths, columns: Sequence[str] | None = None) -> pl.DataFrame:

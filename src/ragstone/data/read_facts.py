@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from operator import attrgetter
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -133,7 +134,7 @@ def ids_repeat(examples: Iterable[Example]) -> bool:
     """Return True if an id occurs under several systems; reads until the first such id."""
     every, seen = iter(examples), SeenIds()
     size = LOOKED_UP
-    while some := [(example.id, example.system) for example in islice(every, size)]:
+    while some := list(map(attrgetter("id", "system"), islice(every, size))):
         ids, systems = zip(*some, strict=True)
         if seen.look_up(IdBlock.of(ids, systems, range(len(ids))))[1]:
             return True
@@ -296,10 +297,6 @@ class ReadFacts:
         if not has_id and has_system(example):
             self.other_ids.append(example.id)
 
-    def count(self, reader: RecordReader) -> None:
-        """Add what a reader counted."""
-        self._add(reader, COUNTED_BY_READER)
-
     def check_labels(self, example: Example) -> None:
         """Note the rules that the human labels of an example break."""
         for broken in violations(example.labels):
@@ -323,9 +320,12 @@ class ReadFacts:
         self.label_violations += other.label_violations[: max(0, KEPT - len(self.label_violations))]
         self.about_columns |= other.about_columns
         self.rival = self.rival or other.rival
-        self._add(other, (*COUNTED, *COUNTED_BY_READER))
+        self.count(other, (*COUNTED, *COUNTED_BY_READER))
 
-    def _add(self, other: object, names: Sequence[str]) -> None:
+    def count(
+        self, other: "RecordReader | ReadFacts", names: Sequence[str] = COUNTED_BY_READER
+    ) -> None:
+        """Add the counts of these names, by default those that a reader has."""
         for name in names:
             total = getattr(self, name)
             total += getattr(other, name)

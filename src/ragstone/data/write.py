@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from hashlib import blake2b
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -48,17 +49,12 @@ columns are JSON text."""
 
 def to_frame(examples: Sequence[Example]) -> pl.DataFrame:
     """Return one row an example, in order."""
-    columns: dict[str, Any] = {
-        name: [getattr(example, name) for example in examples] for name in SCHEMA
-    }
+    columns: dict[str, Any] = {name: list(map(attrgetter(name), examples)) for name in SCHEMA}
     for name in ("slices", "labels", "meta"):
         columns[name] = list(map(_json, columns[name]))
-    columns["contexts"] = _lists(
-        columns["contexts"],
-        CONTEXT,
-        lambda context: (context.id, context.text, context.rank, context.score),
-    )
-    columns["history"] = _lists(columns["history"], TURN, lambda turn: (turn.role, turn.text))
+    of_context, of_turn = attrgetter("id", "text", "rank", "score"), attrgetter("role", "text")
+    columns["contexts"] = _lists(columns["contexts"], CONTEXT, of_context)
+    columns["history"] = _lists(columns["history"], TURN, of_turn)
     grades = columns["reference_contexts"]
     columns["reference_contexts"] = _lists(
         [None if known is None else list(known.items()) for known in grades], GRADE, tuple
@@ -92,12 +88,9 @@ def _lists(
     flat = [values(entry) for items in lists for entry in items or ()]
     if not flat:
         return pl.Series([None if items is None else [] for items in lists], dtype=pl.List(item))
-    records = pl.DataFrame(
-        [
-            pl.Series(field.name, column, dtype=field.dtype)
-            for field, column in zip(item.fields, zip(*flat, strict=True), strict=True)
-        ]
-    ).to_struct()
+    schema = item.to_schema()
+    fields_of_items = dict(zip(schema, zip(*flat, strict=True), strict=True))
+    records = pl.DataFrame(fields_of_items, schema=schema).to_struct()
     if len(lists) == 1:  # A single example is scored while somebody waits.
         return records.implode()
     rows = [row for row, items in enumerate(lists) for _ in items or ()]

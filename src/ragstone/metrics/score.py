@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import isnan
+from typing import cast
 
 import polars as pl
 
@@ -78,10 +79,9 @@ def aggregate(judged: Judged, metrics: Sequence[Metric]) -> dict[str, pl.DataFra
 
 
 def _aligned(lines: pl.DataFrame, aggregated: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
-    if "reference" in keys or "reference" not in lines.columns:
-        same = all(lines[key].equals(aggregated[key], null_equal=False) for key in keys)
-        if same and lines.height == aggregated.height:
-            return aggregated
+    by_line = "reference" in keys or "reference" not in lines.columns
+    if by_line and lines[keys].equals(aggregated[keys], null_equal=False):
+        return aggregated
     return lines.join(aggregated, on=keys, how="left", maintain_order="left")
 
 
@@ -405,8 +405,8 @@ def _best_reference(metric: Metric, lines: pl.DataFrame, examples: pl.DataFrame)
 def within(allowed: Range, scores: pl.DataFrame) -> pl.DataFrame:
     """Turn values outside of the metric's range into missing ones, with that reason."""
     low, high = allowed.low - SLACK, allowed.high + SLACK
-    ends = scores["value"].min(), scores["value"].max()
-    if all(end is None or (isinstance(end, float) and low <= end <= high) for end in ends):
+    least, greatest = scores["value"].min(), scores["value"].max()
+    if least is None or (low <= cast(float, least) and cast(float, greatest) <= high):
         return scores
     value = pl.col("value")
     outside = (value < low) | (value > high)

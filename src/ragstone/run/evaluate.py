@@ -35,7 +35,7 @@ from .judging.sharding import CutData, cut
 from .ray_engine.connection import ray_address
 from .request import Request, with_arguments_of
 from .run import Run
-from .run_plan import KnownInput, Prepared, check_unchanged, prepare, write_known_input
+from .run_plan import Prepared, check_unchanged, prepare, write_known_input
 from .run_spec import RunSpec
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def evaluated(request: Request, cancellation: Cancellation | None = None) -> Run
                 batches = _batches(request, prepared, folder)
                 if batches is not None:
                     closing.callback(batches.close)
-                if prepared.counted is not None:
+                if prepared.chat.judges:
                     noting = None if batches is None else batches.noting
                     asking = closing.enter_context(
                         prepared.chat.asking(folder.path, request.limits, notes.append, noting)
@@ -224,10 +224,7 @@ def _carry_out(
     examples, label_files = prepared.examples, prepared.label_files
     evaluation = Evaluation(folder, folder.parts, spec, request.progress, examples)
     address = ray_address(request.engine)
-    fingerprint = spec.settings.data
-    known = KnownInput(
-        files=list(prepared.files), fingerprint=fingerprint, examples=prepared.counted
-    )
+    known = prepared.known
     if held is not None or address is not None:
         evaluation.read_ahead()
     if not again:
@@ -259,7 +256,8 @@ def _carry_out(
         if request.batch:
             _ask_in_batches(request, prepared, spec, folder, asking, batches)
         data = batches.read(judge)
-    check_unchanged(examples, known)
+    if known.files:
+        check_unchanged(examples, known)
     if asking is not None:
         asking.close()  # What it notes then, such as replies that are not kept, is in the run.
     first: list[str] = []
@@ -270,7 +268,7 @@ def _carry_out(
     ties = write_lines(folder.path / RunEntry.TIES, tied)
     of_nothing = [] if label_files is None else label_files.unknown_ids[:MOST_NOTED]
     described = {
-        "source": examples.source, "format": examples.format, "fingerprint": fingerprint,
+        "source": examples.source, "format": examples.format, "fingerprint": known.fingerprint,
         "rejected": rejected, "rejected_for": first, "label_violations": dict(rules),
         "label_ties": ties, "labels_of_nothing": of_nothing,
     }  # fmt: skip
@@ -354,7 +352,7 @@ def _check_place_and_engine(request: Request) -> None:
 
 
 def _fraction(prepared: Prepared, done: int) -> float | None:
-    if prepared.counted is not None:
-        return done / max(prepared.counted, 1)
+    if (counted := prepared.known.examples) is not None:
+        return done / max(counted, 1)
     read, size = prepared.examples.progress() or (0, 0)
     return min(1.0, read / size) if size else None

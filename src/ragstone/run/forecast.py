@@ -17,7 +17,7 @@ from ragstone.core.files import RunEntry
 from ragstone.core.messages import reason
 from ragstone.core.sqlite import UNREADABLE, open_to_read
 from ragstone.data import Example
-from ragstone.judgements import KINDS, Tables, answered_by
+from ragstone.judgements import KINDS, answered_by
 from ragstone.judges.llm.claim_tasks import AnswerClaim, AnswerClaims, ReferenceStatements
 from ragstone.judges.llm.questions import Item, Question, key
 from ragstone.judges.llm.replies import Outcome
@@ -120,10 +120,10 @@ def forecast_of(request: Request) -> Forecast:
         for block in prefetch.blocks(
             shards_of(iter(prepared.examples)), counting.see, lambda *_: None
         ):
-            judge_further(block.examples, Tables(block.frame), block.judges, mine)
+            judge_further(block.examples, block.tables, block.judges, mine)
         in_batches = (reason("priced_in_batches"),) if request.batch else ()
         notes = in_batches + tuple(known.note_on_reasoning(model.name) for model in chat.models)
-    return Forecast(prepared.counted or 0, counting.tasks, notes)
+    return Forecast(prepared.known.examples or 0, counting.tasks, notes)
 
 
 class _Known:

@@ -129,10 +129,9 @@ def known_input(folder: Path, files: Sequence[KnownFile]) -> KnownInput | None:
     """Read what an unfinished run knows of these files; None if they are not its files."""
     try:
         known = KnownInput.model_validate_json((folder / RunEntry.PARTS / INPUT_FILE).read_bytes())
-        same = bool(files) and known.files == list(files)
     except (OSError, ValidationError):
         return None
-    return known if same else None
+    return known if known.files == list(files) else None
 
 
 def known_file(file: Path) -> KnownFile:
@@ -160,11 +159,10 @@ class Prepared:
 
     spec: RunSpec
     examples: Examples
-    files: tuple[KnownFile, ...]
+    known: KnownInput
+    """Its files, their fingerprint and, if models are asked, how many examples they have."""
     label_files: LabelFiles | None
     chat: ChatJudges
-    counted: int | None
-    """How many examples there are, if models are asked about them; else None."""
     answers: Answers
     """Those that models compare."""
 
@@ -176,29 +174,30 @@ def prepare(request: Request, *, to_ask: bool = True) -> Prepared:
         to_ask: False opens no encoder, and chat models without a key, because nothing will be sent.
     """
     options = BertscoreOptions.parse(request.bertscore)
-    chosen, chat = _asked_for(request, to_ask=to_ask)
+    chosen, chat, make_panel = _asked_for(request, to_ask=to_ask)
     if not to_ask and not chat.judges:
         raise InputError(
             "No judge is a model, so there is nothing to forecast. Name one: "
             f"{argument('judge', 'openai:MODEL')}, "
             "anthropic:MODEL, gemini:MODEL or http://HOST/v1#MODEL."
         )
-    make_panel = _panel(request, chat)
     panel = make_panel()
     examples = read(
         request.data, columns=request.columns or {}, skip_bad=request.skip_bad,
         keep_thoughts=request.keep_thoughts, limit=request.limit, qrels=request.qrels,
     )  # fmt: skip
     label_files = LabelFiles(panel.label_files) if panel.label_files else None
-    files = tuple(map(known_file, examples.files))
-    known = None if request.out is None else known_input(Path(request.out), files)
-    fingerprint = examples.fingerprint() if known is None else known.fingerprint
-    if known is not None and known.over_systems is not None:
-        examples.over_systems = known.over_systems
+    files = list(map(known_file, examples.files))
+    before = None
+    if request.out is not None and files:
+        before = known_input(Path(request.out), files)
+    fingerprint = examples.fingerprint() if before is None else before.fingerprint
+    if before is not None and before.over_systems is not None:
+        examples.over_systems = before.over_systems
     counted: int | None = None
     answers: Answers = {}
     if chat.judges:
-        seen = None if known is None else known.examples
+        seen = None if before is None else before.examples
         counted, answers = look_through(examples, chosen.scored, known=seen)
     opened = ModelNames()
     if to_ask:
@@ -229,14 +228,14 @@ def prepare(request: Request, *, to_ask: bool = True) -> Prepared:
         }
     )
     spec = RunSpec(settings, chosen, panel.judges, grouped_by(*several(request.by)), opened)
-    return Prepared(spec, examples, files, label_files, chat, counted, answers)
+    known = KnownInput(files=files, fingerprint=fingerprint, examples=counted)
+    return Prepared(spec, examples, known, label_files, chat, answers)
 
 
 def reopened(request: Request, settings: RunSettings) -> RunSpec:
     """The spec of a run in another process, which opens the same judges; models cannot be asked."""
     options = BertscoreOptions.parse(request.bertscore)
-    chosen, chat = _asked_for(request, to_ask=False)
-    make_panel = _panel(request, chat)
+    chosen, _, make_panel = _asked_for(request, to_ask=False)
     panel, opened = with_models(
         make_panel, make_panel(), chosen, (), embedder=request.embedder,
         cross_encoder=request.cross_encoder, bertscore=options, offline=request.offline,
@@ -256,30 +255,30 @@ def reopened(request: Request, settings: RunSettings) -> RunSpec:
     return RunSpec(settings, chosen, panel.judges, grouped_by(*several(request.by)), opened)
 
 
-def _asked_for(request: Request, *, to_ask: bool) -> tuple[Requested, ChatJudges]:
+def _asked_for(
+    request: Request, *, to_ask: bool
+) -> tuple[Requested, ChatJudges, Callable[..., Panel]]:
+    """The metrics, the judges that are chat models, and what makes all judges, of their models."""
     chosen = requested(
         request.metrics, request.suites, else_quick=True,
         cross_encoder=request.cross_encoder is not None,
     )  # fmt: skip
-    return chosen, chat_judges(
+    chat = chat_judges(
         request.judge, request.instructions, wanted_topics(chosen.scored), request.citations,
         offline=request.offline, to_ask=to_ask,
     )  # fmt: skip
-
-
-def _panel(request: Request, chat: ChatJudges) -> Callable[..., Panel]:
-    return partial(
+    make_panel = partial(
         parse_judges, chat.names, request.citations, llm=chat.judges, offline=request.offline
     )
+    return chosen, chat, make_panel
 
 
 def _judges_opened(panel: Panel, opened: ModelNames) -> dict[str, Any]:
-    local: list[str] = []
-    nli: list[str] = []
+    names, local, nli = list[str](), list[str](), list[str]()
     for judge in panel.judges:
+        names.append(judge.name)
         if isinstance(judge, LocalJudge):
             local = local or judge.parts
         elif isinstance(judge, NliJudge):
             nli.append(f"{judge.name}@{judge.model.fingerprint}")
-    names = [judge.name for judge in panel.judges]
     return {"judges": names, "local": local, "nli": nli, **opened.settings()}

@@ -128,7 +128,11 @@ class ModelNames:
 
     def settings(self) -> dict[str, str | None]:
         """The settings that a resumed run must share."""
-        return {name: getattr(self, name) for name in ("encoder", "bertscore", "cross_encoder")}
+        return {
+            "encoder": self.encoder,
+            "bertscore": self.bertscore,
+            "cross_encoder": self.cross_encoder,
+        }
 
     def signature(self, asks: Collection[str]) -> list[str]:
         """The part of a signature for numbers that depend on these asks."""

@@ -51,12 +51,9 @@ def clusters_by(codes: NDArray[np.int64], values: NDArray[np.float64], size: int
         size: C, how many clusters there are, some of which may be left empty.
     """
     known = ~np.isnan(values)
-    scores = values[known]
-    sums, counts, squares = (
-        np.bincount(codes[known], weights, minlength=size).astype(np.float64, copy=False)
-        for weights in (scores, None, scores * scores)
-    )
-    return Clusters(sums, counts, squares)
+    rows, scores = codes[known], values[known]
+    sums, squares = np.bincount(rows, scores, size), np.bincount(rows, scores * scores, size)
+    return Clusters(*np.array((sums, np.bincount(rows, minlength=size), squares), np.float64))
 
 
 def read_clusters(sums: ArrayLike, counts: ArrayLike, squares: ArrayLike | None = None) -> Clusters:

@@ -78,7 +78,7 @@ def test_blocks_hold_250_examples_each_in_their_order() -> None:
     found = list(prefetch({}).blocks(shards_of(examples(620)), nothing, nothing))
     assert [len(block.examples) for block in found] == [250, 250, 120]
     assert found[1].examples[0].id == "e250"
-    assert [block.frame.height for block in found] == [250, 250, 120]
+    assert [block.tables.examples.height for block in found] == [250, 250, 120]
 
 
 def test_questions_of_two_further_blocks_are_out_while_one_is_judged() -> None:

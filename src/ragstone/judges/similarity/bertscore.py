@@ -266,8 +266,8 @@ class BertscoreOptions:
             InputError: Anything else.
         """
         options: dict[str, str | None] = {}
-        for word in filter(None, (word.strip() for word in text.split(","))):
-            name, equals, value = (part.strip() for part in word.partition("="))
+        for word in filter(None, map(str.strip, text.split(","))):
+            name, equals, value = map(str.strip, word.partition("="))
             if name in options or not _fits(name, value if equals else None):
                 raise InputError(
                     f"{argument('bertscore', text)}: expected model=NAME, layer=NUMBER, idf, "

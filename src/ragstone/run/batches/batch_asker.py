@@ -13,7 +13,7 @@ from secrets import token_hex
 from typing import BinaryIO, Literal
 
 from ragstone.core.files import private_file
-from ragstone.judgements import ASKS, KINDS, Tables
+from ragstone.judgements import ASKS, KINDS
 from ragstone.judges import Judge
 from ragstone.judges.judge import Block, Filled
 from ragstone.models.chat import ChatFailure, ChatModel, Usage
@@ -200,7 +200,7 @@ def collect(
         if mine:
             later: dict[str, set[int]] = {}
             held = [_HeldJudge(judge, later) for judge in block.judges]
-            judge_further(block.examples, Tables(block.frame), held, mine)
+            judge_further(block.examples, block.tables, held, mine)
         tick(prefetch.examples)
 
 

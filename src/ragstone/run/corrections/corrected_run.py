@@ -11,7 +11,8 @@ from ragstone.core.messages import argument, reason
 from ragstone.data import Example, from_frame
 from ragstone.judgements import ASKS, KINDS, Ask, Tables, kind_of
 from ragstone.metrics import Composite, Metric, needed_asks, read_metric, score
-from ragstone.run.folder.schemas import STATUS_NAMES, Estimate, Manifest
+from ragstone.run.folder.schemas import Estimate, Manifest
+from ragstone.run.judging.scoring import metric_by_metric
 from ragstone.run.judging.sharding import finished_judges
 
 from .apply import (
@@ -171,15 +172,7 @@ class CorrectedRun:
     @cached_property
     def _scores(self) -> pl.DataFrame:
         scores = score(self._laid, self._metrics, self._form.settings.partly_answered)
-        status = pl.col("status").replace_strict(STATUS_NAMES, return_dtype=pl.String)
-        ids = self._laid.examples.select(example_id="id")
-        return pl.concat(
-            pl.concat([ids, scores[str(metric)]], how="horizontal").select(
-                "example_id", pl.lit(str(metric)).alias("metric"), "value", "label", status,
-                "reason",
-            )
-            for metric in self._metrics
-        )  # fmt: skip
+        return metric_by_metric(self._laid.examples.select(example_id="id"), scores, self._metrics)
 
     def _is_changed(self, metric: Metric) -> bool:
         if not self._corrected_for(metric):

@@ -45,10 +45,9 @@ def grouping(
         Its groups, its repeated questions, and how many each ``cluster``, ``question`` and
         ``contexts`` of its examples are.
     """
-    columns = {name: by_column(name) for name in spec.fields}
     seen = {
         name: Gathered(partial(first_of_each, keys=(name,)))
-        for name in ("system", "cluster", "question", *columns.values())
+        for name in ("system", "cluster", "question", *map(by_column, spec.fields))
     }
     texts_of_each = Gathered(partial(first_of_each, keys=("cluster",)))
     contexts = 0
@@ -64,14 +63,17 @@ def grouping(
     if by_question:
         texts = texts_of_each.rows()
     values_of: dict[str, list[str]] = {}
-    for name, column in columns.items():
+    for name in spec.fields:
+        column = by_column(name)
         distinct = seen[column].rows()[column].sort()
         if name in spec.by or (distinct != NO_VALUE).any():
             values_of[name] = distinct.to_list()
     groups = EstimateGroups(seen["system"].rows()["system"].to_list(), values_of)
-    sizes = {name: seen[name].rows().height for name in ("cluster", "question")}
     repeated = repeated_questions(texts["cluster"], texts["asked"])
-    return groups, repeated, {**sizes, "contexts": contexts}
+    return groups, repeated, {
+        "cluster": seen["cluster"].rows().height, "question": seen["question"].rows().height,
+        "contexts": contexts,
+    }  # fmt: skip
 
 
 NOT_INDEPENDENT = "not_independent"

@@ -135,7 +135,7 @@ Mean = tuple[
 
 def _over_scores(metric: Metric, sums: Summed, column: int, group: int, level: float) -> Mean:
     clusters = sums.moments.get((column, group), NO_CLUSTERS)
-    counts = sums.counted(column, group)
+    counts = sums.counts[column, group]
     low, high = metric.range.ends
     mean = mean_of_clusters(clusters, rate=metric.range.rate, low=low, high=high, level=level)
     bounds = None if mean.value is None else (mean.value, mean.value)
@@ -150,7 +150,7 @@ def _over_means(
     metric: Composite, sums: Summed, number: int, columns: Mapping[str, int],
     provenance: Provenance, level: float,
 ) -> Mean:  # fmt: skip
-    counted = sums.counted(columns[str(metric)], number)
+    counted = sums.counts[columns[str(metric)], number]
     totals = sums.totals.get((str(metric), number))
     value = None if totals is None else of_means(metric, totals)
     interval = None if totals is None or value is None else cluster_bootstrap(
@@ -160,13 +160,13 @@ def _over_means(
     reasons: dict[str, int] = {}
     parts = parts_of(metric, columns)
     for (name, _), column in zip(metric.terms, parts, strict=True):
-        absent = sums.counted(column, number).n_missing
+        absent = sums.counts[column, number].n_missing
         missing = max(missing, absent)
         if absent:
             needed = [ask for ask in ASKS if ask in parse_metric(name).asks]
             open_asks = (ASKS[ask].not_judged for ask in needed if ask not in provenance.judges)
             reasons[f"{name}: {next(open_asks, 'missing')}"] = absent
-    n = 0 if value is None else min(sums.counted(column, number).n for column in parts)
+    n = 0 if value is None else min(sums.counts[column, number].n for column in parts)
     counts = replace(
         counted, n=n, n_missing=missing, n_undefined=counted.total - n - missing, reasons=reasons
     )
@@ -214,7 +214,7 @@ def estimate_run(shards: Shards, spec: RunSpec, tally: RunTally) -> Estimated:
     """Estimate a run whose shards are all scored.
 
     Its shards are gone over twice, one at a time: first what groups and clusters the examples, then
-    their scores, which are put together by cluster; see ``Buckets``.
+    their scores, which are put together by cluster; see ``bucketed``.
     """
     for name in ("facets", "scores", "origins"):
         shards.verify(name)

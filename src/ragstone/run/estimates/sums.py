@@ -6,7 +6,9 @@ questions hold the information of 20. Ids that a tool generated for every row hi
 """
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -162,8 +164,10 @@ Rows = NDArray[np.void]
 """Rows of a type with a field ``cluster``, a hash."""
 
 
-class Buckets:
-    """The rows of a run, in buckets of consecutive hashes.
+def bucketed(
+    pieces: Iterable[Rows], examples: int, folder: Path | None
+) -> Generator[Rows, None, None]:
+    """The rows of a run, in buckets of consecutive hashes, which come in their order.
 
     How many there are follows from the number of examples alone, and each has its rows in the order
     of the data: whatever is summed over them is the same number, however the rows came.
@@ -171,59 +175,38 @@ class Buckets:
     Args:
         folder: Where several buckets are kept, which nothing else is; None: in memory.
     """
-
-    def __init__(self, examples: int, folder: Path | None) -> None:
-        self._number = max(1, -(-examples // EXAMPLES))
-        self._folder = folder if self._number > 1 else None
-        self._there: list[list[Rows]] = [[] for _ in range(self._number)]
-        self._dtype: np.dtype[Any] | None = None
-
-    def __enter__(self) -> "Buckets":
-        self._drop()
-        if self._folder is not None:
-            self._folder.mkdir()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._drop()
-
-    def add(self, rows: Rows) -> None:
-        self._dtype = rows.dtype
-        parts = part_of(rows["cluster"], self._number)
-        order = np.argsort(parts, kind="stable")
-        ends = np.cumsum(np.bincount(parts, minlength=self._number))
-        for bucket, positions in enumerate(np.split(order, ends[:-1])):
-            self._put(bucket, rows[positions])
-
-    def __iter__(self) -> Iterator[Rows]:
-        """The rows of each bucket, in the order of the hashes; they are then forgotten."""
-        for bucket in range(self._number):
-            if self._folder is not None:
-                file = self._file(bucket)
-                if file.exists():
-                    yield np.fromfile(file, dtype=self._dtype)
-                    file.unlink()
-            elif parts := self._there[bucket]:
-                self._there[bucket] = []
-                yield np.concatenate(parts)
-
-    def _put(self, bucket: int, rows: Rows) -> None:
-        if not len(rows):
-            return
-        if self._folder is None:
-            self._there[bucket].append(rows)
-            return
-        file = self._file(bucket)
-        with room_for(file), file.open("ab") as stream:
-            stream.write(rows.tobytes())
-
-    def _file(self, bucket: int) -> Path:
-        assert self._folder is not None
-        return self._folder / f"{bucket:06d}"
-
-    def _drop(self) -> None:
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+    number = max(1, -(-examples // EXAMPLES))
+    on_disk = folder if number > 1 else None
+    in_memory: dict[int, list[Rows]] = defaultdict(list)
+    dtype: np.dtype[Any] | None = None
+    try:
+        if on_disk is not None:
+            shutil.rmtree(on_disk, ignore_errors=True)
+            on_disk.mkdir()
+        for rows in pieces:
+            dtype = rows.dtype
+            parts = part_of(rows["cluster"], number)
+            order = np.argsort(parts, kind="stable")
+            ends = np.cumsum(np.bincount(parts, minlength=number))
+            for bucket, positions in enumerate(np.split(order, ends[:-1])):
+                if not len(positions):
+                    continue
+                if on_disk is None:
+                    in_memory[bucket].append(rows[positions])
+                else:
+                    file = on_disk / f"{bucket:06d}"
+                    with room_for(file), file.open("ab") as stream:
+                        stream.write(rows[positions].tobytes())
+        if on_disk is None:
+            for bucket in sorted(in_memory):
+                yield np.concatenate(in_memory.pop(bucket))
+        else:
+            for file in sorted(on_disk.iterdir()):
+                yield np.fromfile(file, dtype=dtype)
+                file.unlink()
+    finally:
+        if on_disk is not None:
+            shutil.rmtree(on_disk, ignore_errors=True)
 
 
 OfGroups = Sequence[tuple[int, slice]]
@@ -255,16 +238,13 @@ class Summed:
         moments: By column and group; of those in which some score has a value.
         totals: Of the columns that a composite of means combines, by composite and group.
         table: How the scores came out, as ``count_of_each`` gives it.
-        counts: The same by column and group.
+        counts: The same by column and group; ``NO_SCORES`` where nothing is counted.
     """
 
     moments: Mapping[tuple[int, int], ClusterMoments]
     totals: Mapping[tuple[str, int], ClusterTotals]
     table: pl.DataFrame
     counts: Mapping[tuple[int, int], GroupCounts]
-
-    def counted(self, column: int, group: int) -> GroupCounts:
-        return self.counts.get((column, group), NO_SCORES)
 
 
 def summed(
@@ -285,19 +265,23 @@ def summed(
         for metric in metrics
         if isinstance(metric, Composite) and metric.over_means
     }
-    with Buckets(examples, folder) as buckets:
+
+    def rows_of_pieces() -> Iterator[Rows]:
         for facets, scores, alike in pieces:
             codes = groups.codes(facets)
             if not scores["column"].is_sorted():
                 scores = scores[np.argsort(scores["column"].to_numpy(), kind="stable")]
             for rows_of_kind in counted_scores(groups, codes, scores, alike):
                 counted.add(rows_of_kind)
-            buckets.add(_rows(facets["cluster"], codes, scores, alike, len(columns)))
+            yield _rows(facets["cluster"], codes, scores, alike, len(columns))
+
+    with closing(bucketed(rows_of_pieces(), examples, folder)) as buckets:
         for bucket in buckets:
             _add_bucket(bucket, groups, composites, moments, totals)
     table = counted.rows()
-    by_group = table.partition_by("column", "group", as_dict=True)
-    counts = {(column, group): counts_of(rows) for (column, group), rows in by_group.items()}
+    counts: dict[tuple[int, int], GroupCounts] = defaultdict(lambda: NO_SCORES)
+    for (column, group), rows in table.partition_by("column", "group", as_dict=True).items():
+        counts[column, group] = counts_of(rows)
     return Summed(moments, totals, table, counts)
 
 

@@ -33,7 +33,7 @@ from ragstone.run.settings import RunSettings
 
 from .checksums import UNFINISHED, collect, described, signed, write_json
 from .run_files import RunFiles
-from .schemas import Estimate, Manifest, ShardForm, all_tables, place
+from .schemas import FOR_ESTIMATES, Estimate, Manifest, ShardForm, place, tables
 from .shards import CHOSEN, Shards, line_of
 
 OUT = argument("out", "FOLDER")
@@ -217,19 +217,20 @@ class Folder(RunFiles):
         chosen = shards.path / CHOSEN
         source = Shards(chosen) if chosen.is_dir() else shards
         chosen.mkdir(exist_ok=True)
-        tables: Counter[str] = Counter()
+        heights = Counter[str]()
         # Beside it, for the ledger may be read again, should the run be stopped now.
         following = chosen / f"{RunEntry.SHARDS}{UNFINISHED}"
         with following.open("wb") as ledger:
             for form in source.ledger:
-                tables.update({name: noted.rows or 0 for name, noted in form.files.items()})
+                for name, noted in form.files.items():
+                    heights[name] += noted.rows or 0
                 ledger.write(line_of(form.model_copy(update={"piece": None, "alike": []})))
         following.replace(chosen / RunEntry.SHARDS)
         write_json(chosen / RunEntry.ESTIMATES, list(map(asdict, estimates)))
         files = {}
         for name in (RunEntry.ESTIMATES, RunEntry.SHARDS):
             files[name] = described(chosen / name).model_dump(exclude_none=True)
-        whole = {**manifest, "tables": dict(sorted(tables.items())), "files": files}
+        whole = {**manifest, "tables": dict(sorted(heights.items())), "files": files}
         write_json(chosen / RunEntry.MANIFEST, signed(whole))
         # The rename is atomic: before it the old run is intact, after it ``settle`` can finish.
         shards.path.rename(self.path / RunEntry.READY)
@@ -270,7 +271,8 @@ class Folder(RunFiles):
 
 
 def _take(new: Path, old: Path) -> None:
-    for name in (*map(place, all_tables()), RunEntry.ESTIMATES, RunEntry.SHARDS, RunEntry.MANIFEST):
+    files = (RunEntry.ESTIMATES, RunEntry.SHARDS, RunEntry.MANIFEST)
+    for name in (*map(place, (*tables(), *FOR_ESTIMATES)), *files):
         if (new / name).is_dir():
             shutil.rmtree(old / name, ignore_errors=True)
         if (new / name).exists():

@@ -132,8 +132,9 @@ class RunTally:
 
         self.languages.update(language_of(text) or "" for text in texts.drop_nulls())
 
-    def join(self, counted: Counted) -> None:
-        """Add the counts of a shard, or of a run, but for its examples."""
+    def join(self, counted: Counted, examples: int = 0) -> None:
+        """Add the counts of a shard, or of a run."""
+        self.examples += examples
         for ask, judge, status, count in counted.judged:
             self.outcomes[ask, judge, status] += count
         for measure, counts in counted.compared.items():

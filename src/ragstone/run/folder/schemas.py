@@ -264,10 +264,11 @@ _TABLES: Mapping[str, Mapping[str, Any]] = {
         **SHARD,
     },
 }
-_FOR_ESTIMATES: Mapping[str, Mapping[str, Any]] = {
+FOR_ESTIMATES: Mapping[str, Mapping[str, Any]] = {
     RunEntry.FACETS: FACETS,
     RunEntry.ORIGINS: {"field": pl.String(), "cluster": pl.UInt64(), "value": pl.UInt64()},
 }
+"""The tables that only estimates are made of."""
 
 
 def tables() -> list[str]:
@@ -275,16 +276,11 @@ def tables() -> list[str]:
     return [*_TABLES, *KINDS]
 
 
-def all_tables() -> list[str]:
-    """The same, and those that only estimates are made of."""
-    return [*tables(), *_FOR_ESTIMATES]
-
-
 def columns_of(table: str) -> Mapping[str, Any]:
     """The columns of a table of a run; none for other names."""
     if table in KINDS:
         return {**KINDS[table].schema(), **SHARD, "ask": pl.String()}
-    return _TABLES.get(table) or _FOR_ESTIMATES.get(table, {})
+    return _TABLES.get(table) or FOR_ESTIMATES.get(table, {})
 
 
 def place(name: str) -> str:

@@ -146,8 +146,7 @@ class Evaluation:
         self._kept(self.shards.add_made(form, files, content))
 
     def _kept(self, form: ShardForm) -> None:
-        self.tally.examples += form.examples
-        self.tally.join(form.counted)
+        self.tally.join(form.counted, form.examples)
         self.folder.kept(form)
 
     def finish(self, data: Mapping[str, Any], started: float, notes: Sequence[str] = ()) -> None:
@@ -204,8 +203,7 @@ class Evaluation:
         with self.shards.judged_again(self.shards.path):
             self.shards.leave_out_damaged()
             for form in self.shards.ledger:
-                self.tally.examples += form.examples
-                self.tally.join(form.counted)
+                self.tally.join(form.counted, form.examples)
 
     def _manifest(
         self, metrics: Sequence[Metric], fields: Sequence[str], *, finished: bool = False,

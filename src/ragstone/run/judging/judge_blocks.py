@@ -146,10 +146,9 @@ def _as_they_are(
         if any(not authors <= set(tables.of(maker)["judge"]) for maker in over.made_by):
             return None
     whose = ledger["row"].new_from_index(0, rows.height).cast(pl.UInt32)
-    first = [rows["judge"], rows["subject"]]
-    return pl.DataFrame(
-        [whose, *first, *(column for column in rows if column.name not in ("judge", "subject"))]
-    )
+    columns = rows.to_dict()
+    first = [columns.pop("judge"), columns.pop("subject")]
+    return pl.DataFrame([whose, *first, *columns.values()])
 
 
 def _chosen(
@@ -271,7 +270,7 @@ def _outcomes(
     codes = [MISSING] * tables.examples.height
     reasons: list[str | None] = [ASKS[ask].not_judged] * len(codes)
     turns: dict[int, int] = {}
-    columns = (ledger[name].to_list() for name in ("row", "judge", "status", "reason"))
+    columns = map(ledger.get_column, ("row", "judge", "status", "reason"))
     for row, judge, status, reason in zip(*columns, strict=True):
         code, turn = CODES.get(status, MISSING), places.get(judge, len(places))
         if row not in turns or (code, turn) < (codes[row], turns[row]):

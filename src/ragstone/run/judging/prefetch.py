@@ -10,8 +10,6 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import polars as pl
-
 from ragstone.data import Example, to_frame
 from ragstone.judgements import Tables
 from ragstone.judges import Block, Judge
@@ -49,7 +47,7 @@ class PrefetchedBlock:
 
     shard: int
     examples: list[Example]
-    frame: pl.DataFrame
+    tables: Tables
     judges: tuple[Judge, ...]
     done: "Future[None]"
     answered: set[int]
@@ -92,11 +90,11 @@ class Prefetch:
             held -= len(first.examples)
 
     def _begin(self, shard: int, examples: list[Example]) -> PrefetchedBlock:
-        frame = to_frame(examples)
+        tables = Tables(to_frame(examples))
         judges = tuple(
             judge.for_block() if isinstance(judge, ChatJudge) else judge for judge in self.judges
         )
-        block = Block(examples, frame, Tables(frame))
+        block = Block(examples, tables.examples, tables)
         open_by_judge: list[tuple[ChatJudge, list[set[str]]]] = []
         for judge in (other for other in judges if isinstance(other, ChatJudge)):
             open_asks: list[set[str]] = [set() for _ in examples]
@@ -109,7 +107,7 @@ class Prefetch:
         turn, self.turn = self.turn, self.turn + len(examples)
         answered: set[int] = set()
         done = self.asking.submit(self._put(examples, open_by_judge, turn, answered))
-        return PrefetchedBlock(shard, examples, frame, judges, done, answered)
+        return PrefetchedBlock(shard, examples, tables, judges, done, answered)
 
     async def _put(
         self,
@@ -186,7 +184,6 @@ def judged_blocks(
 
     for block in prefetch.blocks(shards, check_first, tick):
         tick(block, prefetch.examples)
-        tables = Tables(block.frame)
-        judged = judge_further(block.examples, tables, block.judges, spec.asks)
+        judged = judge_further(block.examples, block.tables, block.judges, spec.asks)
         yield block.shard, block.examples, judged
         start += len(block.examples)

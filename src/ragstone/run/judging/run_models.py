@@ -229,8 +229,7 @@ def local_encoder(
 
     Or why the stored one cannot be used; None if none is stored.
     """
-    useful = any(judge.name == LOCAL for judge in judges) and not ALIGNED_ASKS.isdisjoint(asks)
-    if not useful:
+    if ALIGNED_ASKS.isdisjoint(asks) or all(judge.name != LOCAL for judge in judges):
         return None, None
     if had is not None and had.name == BUILTIN:
         return had, None

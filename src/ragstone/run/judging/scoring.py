@@ -14,7 +14,7 @@ from ragstone.core.errors import InputError
 from ragstone.data import Example, to_frame
 from ragstone.judgements import ASKS, KINDS, MISSING, VALUE
 from ragstone.judges import LEDGER
-from ragstone.metrics import QUICK, score
+from ragstone.metrics import QUICK, Metric, score
 from ragstone.run.estimates.groups import NO_VALUE, by_column
 from ragstone.run.estimates.sums import FINE, origins, question_hash
 from ragstone.run.folder.schemas import STATUS_NAMES, AlikeScores, columns_of
@@ -118,21 +118,26 @@ def _score_tables(
     spec: RunSpec, shard: int, examples: Sequence[Example], frame: pl.DataFrame,
     scores: Mapping[str, pl.DataFrame],
 ) -> dict[str, pl.DataFrame]:  # fmt: skip
-    keys = frame.select("question_id", "system", example_id="id")
-    status = pl.col("status").replace_strict(STATUS_NAMES, return_dtype=pl.String)
-    of_shard = pl.lit(shard, pl.UInt32).alias("shard")
-    long = pl.concat(
-        pl.concat([keys, scores[str(metric)]], how="horizontal").select(
-            "example_id", "question_id", "system", pl.lit(str(metric)).alias("metric"),
-            "value", "label", status, "reason", of_shard,
-        )
-        for metric in spec.metrics
-    )  # fmt: skip
+    keys = frame.select(pl.col("id").alias("example_id"), "question_id", "system")
+    long = metric_by_metric(keys, scores, spec.metrics)
     facets = _facets(spec, examples, frame, scores)
-    tables = {"scores": long, "facets": facets}
+    tables = {"scores": long.with_columns(shard=pl.lit(shard, pl.UInt32)), "facets": facets}
     if spec.settings.cluster in FINE and (pairs := origins(examples, facets["cluster"])).height:
         tables["origins"] = pairs
     return tables
+
+
+def metric_by_metric(
+    keys: pl.DataFrame, scores: Mapping[str, pl.DataFrame], metrics: Sequence[Metric]
+) -> pl.DataFrame:
+    """The scores of all metrics below each other, a row an example, behind its keys."""
+    status = pl.col("status").replace_strict(STATUS_NAMES, return_dtype=pl.String)
+    return pl.concat(
+        pl.concat([keys, scores[str(metric)]], how="horizontal").select(
+            *keys.columns, pl.lit(str(metric)).alias("metric"), "value", "label", status, "reason"
+        )
+        for metric in metrics
+    )
 
 
 def shard_tables(blocks: Sequence[Mapping[str, pl.DataFrame]]) -> dict[str, pl.DataFrame]:

@@ -182,7 +182,7 @@ def _judge(
         )  # fmt: skip
         assignment = Assignment(
             own_files(), ray.cloudpickle.dumps(sent), evaluation.spec.settings,
-            prepared.examples.apart(), shared_file(prepared.files), prepared.answers, held,
+            prepared.examples.apart(), shared_file(prepared.known.files), prepared.answers, held,
         )  # fmt: skip
         pool = Pool(ray, assignment, relay)
         closing.callback(pool.close)
