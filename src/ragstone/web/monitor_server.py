@@ -82,8 +82,7 @@ class StoreLog(logging.Handler):
         level: Level = "error" if record.levelno >= logging.ERROR else "warning"
         text = record.getMessage()
         if record.exc_info and record.exc_info[0] is not None:
-            kind, _, trace = record.exc_info
-            text = f"{text}: {kind.__name__}{raised_in(trace)}"
+            text = f"{text}: {record.exc_info[0].__name__}{raised_in(record.exc_info[2])}"
         self._say(level, text)
 
 
