@@ -6,7 +6,8 @@ there is no ``style`` attribute and no script. Each chart has a title that gives
 decorative elements are hidden from screen readers.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from ragstone.core.escape import html
 
@@ -27,17 +28,7 @@ QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 def chart(figure: ui.Chart) -> str:
     """The SVG of a chart that is a block of its own."""
-    match figure:
-        case ui.Reliability():
-            return reliability(figure)
-        case ui.Waterfall():
-            return waterfall(figure)
-        case ui.Series():
-            return series(figure)
-        case ui.Forest():
-            return forest(figure)
-        case ui.Bars():
-            return bars(figure)
+    return CHARTS[type(figure)](figure)
 
 
 def strip(cell: ui.IntervalCell, height: int = LINE) -> str:
@@ -442,3 +433,12 @@ def _figure(value: float) -> str:
     ('33.33', '5')
     """
     return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+CHARTS: Mapping[type, Callable[[Any], str]] = {
+    ui.Reliability: reliability,
+    ui.Waterfall: waterfall,
+    ui.Series: series,
+    ui.Forest: forest,
+    ui.Bars: bars,
+}

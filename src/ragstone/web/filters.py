@@ -178,6 +178,18 @@ Condition = tuple[str, str]
 """A field and its value."""
 
 
+PATTERNS: Mapping[str, str] = {
+    "q": "“{value}” in question or answer",
+    "slice": "{name} is {rest}",
+    "reason": "because of {words}",
+    "labels": "a person says otherwise than the judge",
+    "tag": "tagged “{value}”",
+    "untagged": "labelled without the tag “{value}”",
+    "outcome": "outcome is {words}",
+}
+"""Conditions in words, by their field."""
+
+
 def condition_words(field: str, value: str) -> str:
     """Return a condition in words.
 
@@ -188,35 +200,19 @@ def condition_words(field: str, value: str) -> str:
     """
     name, _, rest = value.partition(":")
     match field:
-        case "q":
-            return f"“{value}” in question or answer"
         case "where":
             return _range_words(value)
-        case "slice":
-            return f"{name} is {rest}"
-        case "status" if rest:
-            return f"{spoken_name(name)} is {rest}"
         case "status":
-            return f"a score is {value}"
-        case "stage" if value == BAD:
-            return "the answer looks bad"
-        case "stage" if value == NO_FAULT:
-            return "no fault"
+            return f"{spoken_name(name)} is {rest}" if rest else f"a score is {value}"
+        case "stage" if value in (BAD, NO_FAULT):
+            return "the answer looks bad" if value == BAD else "no fault"
         case "stage":
             return f"first fault: {NAMES.get(value, value)}"
-        case "reason":
-            return f"because of {value.replace('_', ' ')}"
-        case "labels":
-            return "a person says otherwise than the judge"
         case "changed":
             return f"{spoken_name(value)} changed against the baseline"
-        case "tag":
-            return f"tagged “{value}”"
-        case "untagged":
-            return f"labelled without the tag “{value}”"
-        case "outcome":
-            return f"outcome is {value.replace('_', ' ')}"
-    return f"{field} is {value}"
+    words = value.replace("_", " ")
+    pattern = PATTERNS.get(field, f"{field} is {{value}}")
+    return pattern.format(value=value, words=words, name=name, rest=rest)
 
 
 @dataclass(frozen=True, slots=True)

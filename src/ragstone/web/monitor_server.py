@@ -32,7 +32,7 @@ from ragstone.core.database import POSTGRES
 from ragstone.core.errors import InputError, RagstoneError, each
 from ragstone.core.messages import argument
 from ragstone.monitor.alarms.watch import watch_worker
-from ragstone.monitor.intake.intake_app import HEALTH, PATHS, READY
+from ragstone.monitor.intake.intake_app import HEALTH, PATHS, READY, raised_in
 from ragstone.monitor.intake.send_tokens import SendTokens
 from ragstone.monitor.settings import DEFAULTS, MonitorSettings, read_settings
 from ragstone.monitor.settings.monitor_settings import check_start
@@ -82,11 +82,7 @@ class StoreLog(logging.Handler):
         level: Level = "error" if record.levelno >= logging.ERROR else "warning"
         text = record.getMessage()
         if record.exc_info and record.exc_info[0] is not None:
-            trace = record.exc_info[2]
-            while trace is not None and trace.tb_next is not None:
-                trace = trace.tb_next
-            where = f" in {trace.tb_frame.f_code.co_qualname}:{trace.tb_lineno}" if trace else ""
-            text = f"{text}: {record.exc_info[0].__name__}{where}"
+            text = f"{text}: {record.exc_info[0].__name__}{raised_in(record.exc_info[2])}"
         self._say(level, text)
 
 

@@ -177,16 +177,6 @@ class Elsewhere:
     cookies: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class WebFile:
-    """A file instead of a page."""
-
-    content: str
-    kind: str
-    headers: Mapping[str, str] = field(default_factory=dict)
-    cookies: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-
-
 def waits_page(request: Asked, title: str, here: str = "Runs") -> WebPage:
     """Return a page that says that its content is being computed, and asks again."""
     return WebPage("waits.html", title, {"again": request.but()}, here)

@@ -31,7 +31,6 @@ from .page_request import (
     Asked,
     Elsewhere,
     NotThere,
-    WebFile,
     WebPage,
     fields_of,
     queue_path,
@@ -56,7 +55,7 @@ from .runs_folder import RunsFolder
 from .security import FIELD, Access, SecurityHeaders
 from .templating import asset, asset_path, assets, render
 
-Answer = WebPage | WebFile | Elsewhere
+Answer = WebPage | Response | Elsewhere
 Reading = Callable[[RunsFolder, Asked], Answer]
 Writing = Callable[[RunsFolder, Asked, Mapping[str, str]], Answer]
 
@@ -183,7 +182,8 @@ def _answer(folder: RunsFolder, access: Access, page: Reading, request: Request)
         result = WebPage("refused.html", "This page failed", {"lines": lines}, status=500)
         answer = _answered(folder, access, page_request, result)
     port, secure = with_port(request.headers), request.url.scheme == "https"
-    for name, (value, path) in result.cookies.items():
+    cookies = {} if isinstance(result, Response) else result.cookies
+    for name, (value, path) in cookies.items():
         # A link on a page elsewhere must not choose what our pages show; a person's is secret.
         if request.method in READING and name != PERSON and not from_own_page(request.headers):
             continue
@@ -202,8 +202,9 @@ def _answer(folder: RunsFolder, access: Access, page: Reading, request: Request)
 def _answered(folder: RunsFolder, access: Access, request: Asked, page: Answer) -> Response:
     if isinstance(page, Elsewhere):
         return RedirectResponse(page.path, 303)
-    if isinstance(page, WebFile):
-        return Response(page.content, 200, {"cache-control": "no-store", **page.headers}, page.kind)
+    if isinstance(page, Response):
+        page.headers["cache-control"] = "no-store"
+        return page
     common = {
         "asked": request,
         "title": page.title,

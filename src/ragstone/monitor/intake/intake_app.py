@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from types import TracebackType
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -31,7 +32,6 @@ from .http_request import (
 from .otlp_http import (
     JSON,
     PROTOBUF,
-    Reply,
     Signal,
     accept_body,
     exposition,
@@ -116,20 +116,20 @@ class IntakeApp:
             # It must not happen; what was sent is not acknowledged, and is sent again.
             self.writer.note({"failed": 1}, line=_failure(error))
             reply = refusal(503, AWAY, json=sent.is_json)
-        self._replies[reply.status] += 1
-        if reply.status == 401:
+        self._replies[reply.status_code] += 1
+        if reply.status_code == 401:
             await self._settings.slow((scope.get("client") or ("",))[0])
-        headers = {"cache-control": "no-store", **reply.headers}
-        await Response(reply.body, reply.status, headers, reply.kind)(scope, receive, send)
+        reply.headers["cache-control"] = "no-store"
+        await reply(scope, receive, send)
 
-    async def _reply(self, request: Request, path: str, sent: SentHeaders) -> Reply:
+    async def _reply(self, request: Request, path: str, sent: SentHeaders) -> Response:
         if path not in PATHS:
             return refusal(404, "There is no such address.", json=sent.is_json)
         reads = path in (HEALTH, READY, FIGURES)
         if request.method not in (("GET", "HEAD") if reads else ("POST",)):
             return refusal(405, "It cannot be asked for so.", json=sent.is_json)
         if path == HEALTH:
-            return Reply(200, b'{"status": "ok"}')
+            return Response(b'{"status": "ok"}', media_type=JSON)
         if path == READY:
             return self._ready()
         if not self._admits(path, sent.token):
@@ -140,19 +140,21 @@ class IntakeApp:
                 replies=dict(self._replies), waiting=self.room.requests,
                 waiting_bytes=self.room.bytes, is_writable=not self.writer.is_away,
             )  # fmt: skip
-            return Reply(200, text.encode(), "text/plain; version=0.0.4; charset=utf-8")
+            return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
         if path == METRICS_IGNORED:
             # They are of no use here, but who sends all three signals need not be told so.
             async for _ in request.stream():
                 pass
-            return Reply(200, b"{}") if sent.is_json else Reply(200, b"", PROTOBUF)
+            return Response(
+                b"{}" if sent.is_json else b"", media_type=JSON if sent.is_json else PROTOBUF
+            )
         return await self._accepted(SIGNALS[path], sent, request)
 
-    def _ready(self) -> Reply:
+    def _ready(self) -> Response:
         why = "stopping" if self._closed else "store" if self.writer.is_away else "full"
         if not (self._closed or self.writer.is_away or self.room.is_full):
-            return Reply(200, b'{"status": "ready"}')
-        return Reply(503, json.dumps({"status": why}).encode(), JSON, {"retry-after": "2"})
+            return Response(b'{"status": "ready"}', media_type=JSON)
+        return Response(json.dumps({"status": why}), 503, {"retry-after": "2"}, JSON)
 
     def _admits(self, path: str, token: bytes) -> bool:
         """Tell whether a token opens a path: figures are the owner's, what writes has others."""
@@ -161,7 +163,7 @@ class IntakeApp:
             return not owner or hmac.compare_digest(owner, token)
         return self._settings.senders.admit(token)
 
-    async def _accepted(self, signal: Signal, sent: SentHeaders, request: Request) -> Reply:
+    async def _accepted(self, signal: Signal, sent: SentHeaders, request: Request) -> Response:
         sent.check_form(protobuf=signal != "examples", most=self._settings.body)
         dropped = sent.get(DROPPED, "")
         if dropped.isdecimal() and len(dropped) < 10:
@@ -180,16 +182,16 @@ class IntakeApp:
 
     async def _written(
         self, signal: Signal, sent: SentHeaders, body: bytes, grow: Callable[[int], bool]
-    ) -> Reply:
+    ) -> Response:
         """Read a body in another thread and write it in a third; one wake-up when that is done."""
         loop = asyncio.get_running_loop()
-        replied: asyncio.Future[Reply] = loop.create_future()
+        replied: asyncio.Future[Response] = loop.create_future()
 
-        def settle(reply: Reply) -> None:
+        def settle(reply: Response) -> None:
             if not replied.done():
                 replied.set_result(reply)
 
-        def answer(reply: Reply | Refused) -> None:
+        def answer(reply: Response | Refused) -> None:
             reply = self._refused(reply, sent) if isinstance(reply, Refused) else reply
             # Who was stopped while waiting has no loop, and nobody to reply to.
             if not loop.is_closed():
@@ -238,15 +240,18 @@ class IntakeApp:
             self.writer.note({"failed": 1}, line=_failure(error))
             raise Refused(400, "The body could not be read.") from None
 
-    def _refused(self, error: Refused, sent: SentHeaders) -> Reply:
+    def _refused(self, error: Refused, sent: SentHeaders) -> Response:
         self.writer.note({"refused": 1})
         return refusal(error.status, error.message, json=sent.is_json)
 
 
 def _failure(error: Exception) -> str:
     """Return where an error arose; not its words, in which the text of a trace may stand."""
-    trace = error.__traceback__
+    return f"A request failed: {type(error).__name__}{raised_in(error.__traceback__)}."
+
+
+def raised_in(trace: TracebackType | None) -> str:
+    """Return the function and line of an error, such as " in IntakeApp._read:224"."""
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    where = f" in {trace.tb_frame.f_code.co_qualname}:{trace.tb_lineno}" if trace else ""
-    return f"A request failed: {type(error).__name__}{where}."
+    return f" in {trace.tb_frame.f_code.co_qualname}:{trace.tb_lineno}" if trace else ""

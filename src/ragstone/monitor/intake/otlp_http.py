@@ -7,12 +7,12 @@ import json as json_text
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from google.protobuf.json_format import MessageToJson
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
+from starlette.responses import Response
 
 from ragstone.core.database import Database
 from ragstone.core.errors import StoreAway
@@ -38,17 +38,7 @@ _CODES = {400: 3, 401: 16, 404: 5, 405: 12, 408: 4, 413: 11, 415: 3, 429: 8, 503
 Signal = Literal["spans", "logs", "examples"]
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """A status, a body, and the headers beside its length."""
-
-    status: int
-    body: bytes = b""
-    kind: str = JSON
-    headers: Mapping[str, str] = field(default_factory=dict)
-
-
-def refusal(status: int, message: str, *, json: bool = True) -> Reply:
+def refusal(status: int, message: str, *, json: bool = True) -> Response:
     """Return the reply that nothing was taken in; ``google.rpc.Status`` says why."""
     code = _CODES[status]
     headers = {}
@@ -57,16 +47,17 @@ def refusal(status: int, message: str, *, json: bool = True) -> Reply:
     if status == 401:
         headers["www-authenticate"] = "Bearer"
     if json:
-        return Reply(status, _json({"code": code, "message": message}), JSON, headers)
-    return Reply(status, bytes((8, code)) + inside(2, message.encode()), PROTOBUF, headers)
+        return Response(_json({"code": code, "message": message}), status, headers, JSON)
+    return Response(bytes((8, code)) + inside(2, message.encode()), status, headers, PROTOBUF)
 
 
-def reply_to(signal: Signal, body: AcceptedBody, *, json: bool) -> Reply:
+def reply_to(signal: Signal, body: AcceptedBody, *, json: bool) -> Response:
     """Return the reply that a body was taken in, all or in part."""
     rejected, why = len(body.malformed), why_rejected(body.malformed)
     if signal == "examples":
         counts = {"accepted": body.counts["kept"], "rejected": rejected}
-        return Reply(200, _json({**counts, **({"message": why} if why else {})}))
+        content = _json({**counts, **({"message": why} if why else {})})
+        return Response(content, media_type=JSON)
     answer: ExportTraceServiceResponse | ExportLogsServiceResponse
     if signal == "spans":
         answer = ExportTraceServiceResponse()
@@ -78,8 +69,8 @@ def reply_to(signal: Signal, body: AcceptedBody, *, json: bool) -> Reply:
     if not rejected:
         answer.ClearField("partial_success")
     if json:
-        return Reply(200, MessageToJson(answer, indent=None).encode())
-    return Reply(200, answer.SerializeToString(), PROTOBUF)
+        return Response(MessageToJson(answer, indent=None), media_type=JSON)
+    return Response(answer.SerializeToString(), media_type=PROTOBUF)
 
 
 def _json(value: object) -> bytes:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ragstone.core.database import Sql
 
-from .rows import DRAW, count, done, marks, rows_of
+from .rows import DRAW, count, done, marks, rows_of, single
 
 
 class TurnChance(NamedTuple):
@@ -122,8 +122,7 @@ def write_draws(
 
 def due_before(run: Sql, at: float) -> int:
     """Return how many are to be judged by then."""
-    ((n,),) = run("SELECT count(*) FROM draws WHERE state = 'due' AND due_at <= ?", at)
-    return int(n)
+    return int(single(run, "SELECT count(*) FROM draws WHERE state = 'due' AND due_at <= ?", at))
 
 
 def due_of_sessions(run: Sql, at: float, sessions: Collection[str]) -> dict[str, int]:

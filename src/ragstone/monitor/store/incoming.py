@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 from ragstone.core.database import Sql
 
-from .rows import ASSESS, MINUTE, count, in_pages, keep, marks, remembered, rows_of, to_do
+from .rows import ASSESS, MINUTE, count, in_pages, keep, marks, remembered, rows_of, single, to_do
 from .scores import WRITTEN_BACK, last_score
 from .watched_scores import erase_open_sessions, take_again_after
 
@@ -130,8 +130,8 @@ def erase_traces(run: Sql, traces: Sequence[str]) -> list[str]:
         for table in ("received", "traces"):
             run(f"DELETE FROM {table} WHERE trace IN ({marks(page)})", *page)
     erase_examples(run, examples)
-    ((last,),) = run("SELECT coalesce(max(number), 0) FROM received")
-    folded(run, min(folded_through(run), int(last)))
+    last = int(single(run, "SELECT coalesce(max(number), 0) FROM received"))
+    folded(run, min(folded_through(run), last))
     return examples
 
 
@@ -145,8 +145,7 @@ def oldest_traces(run: Sql, most: int, *, before: float = float("inf")) -> list[
 
 def count_traces(run: Sql) -> int:
     """Return how many traces there are."""
-    ((n,),) = run("SELECT count(*) FROM traces")
-    return int(n)
+    return int(single(run, "SELECT count(*) FROM traces"))
 
 
 def trim_before(run: Sql, at: float) -> None:
@@ -349,7 +348,7 @@ DAY = 86_400
 def trace_times(run: Sql) -> tuple[float | None, float | None]:
     """Return the time of the last trace, and the mean seconds between two in the day before."""
     newest = run("SELECT at FROM received ORDER BY number DESC LIMIT 1")
-    ((folded,),) = run("SELECT max(last_at) FROM traces")
+    folded = single(run, "SELECT max(last_at) FROM traces")
     times = [at for at in (newest[0][0] if newest else None, folded) if at is not None]
     if not times:
         return None, None

@@ -36,6 +36,12 @@ def rows_of(run: Sql, sql: str, values: Iterable[str], *more: object) -> list[tu
     ]
 
 
+def single(run: Sql, sql: str, *values: object) -> Any:
+    """Return the one value of the one row that a query gives."""
+    ((value,),) = run(sql, *values)
+    return value
+
+
 Facet = tuple[str, str]
 """A name and a value that traffic can be sliced by, such as ``version`` and ``v42``."""
 

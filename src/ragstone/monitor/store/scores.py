@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from ragstone.core.database import Sql
 
-from .rows import Facet, keep, marks, remembered, rows_of, with_facet
+from .rows import Facet, keep, marks, remembered, rows_of, single, with_facet
 from .store import WIDTH, slot_of
 
 WRITTEN_BACK = "written_back"
@@ -50,8 +50,7 @@ def scored_after(run: Sql, number: int, most: int) -> list[ScoredAnswer]:
 
 def last_score(run: Sql) -> int:
     """Return the number of the last score; 0 if there is none."""
-    ((number,),) = run("SELECT coalesce(max(number), 0) FROM scores")
-    return int(number)
+    return int(single(run, "SELECT coalesce(max(number), 0) FROM scores"))
 
 
 def scored_metrics(run: Sql) -> list[str]:

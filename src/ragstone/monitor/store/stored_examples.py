@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ragstone.core.database import Database, Sql
 
 from .draws import facets_of
-from .rows import ASSESS, DRAW, Facet, count, done, marks, rows_of, to_do, with_facet
+from .rows import ASSESS, DRAW, Facet, count, done, marks, rows_of, single, to_do, with_facet
 from .scores import NewScore, ScoredExample, write_scores
 
 
@@ -145,8 +145,7 @@ class ListedWhere:
 def count_listed(run: Sql, where: ListedWhere) -> int:
     """Return how many examples there are."""
     behind, values = where.sql()
-    ((n,),) = run(f"SELECT count(*){behind}", *values)
-    return int(n)
+    return int(single(run, f"SELECT count(*){behind}", *values))
 
 
 def listed(run: Sql, where: ListedWhere, most: int, start: int = 0) -> list[ListedExample]:

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from ragstone.core.database import Sql
 
-from .rows import Facet, in_pages, keep, marks, remembered, with_facet
+from .rows import Facet, in_pages, keep, marks, remembered, single, with_facet
 
 TAKEN = "sessions_taken"
 """By metric: through which score of an answer its session was taken note of."""
@@ -247,8 +247,7 @@ def scores_through(
 
 def last_watched(run: Sql, unit: Unit) -> int:
     """Return the number of the last score of answers, or of sessions; 0 if there is none."""
-    ((number,),) = run(f"SELECT coalesce(max(number), 0) FROM {TABLES[unit]}")
-    return int(number)
+    return int(single(run, f"SELECT coalesce(max(number), 0) FROM {TABLES[unit]}"))
 
 
 def new_values(run: Sql, metric: str, facet: str, after: int, unit: Unit = "answers") -> list[str]:
@@ -332,5 +331,5 @@ def judged_window(
     ((n, weights, weighted),) = run(
         f"SELECT count(*), sum(1 / s.probability), sum(s.value / s.probability) {of}", *values
     )
-    ((begun,),) = run(f"SELECT s.at {of} ORDER BY s.number LIMIT 1", *values)
+    begun = single(run, f"SELECT s.at {of} ORDER BY s.number LIMIT 1", *values)
     return int(n), weighted / weights, float(begun)

@@ -65,31 +65,6 @@ _LONGEST_RESOURCE = 2_000
 """Bytes of what is said of the sender; it is kept with each trace of a request."""
 
 
-def read_traces(
-    body: bytes,
-    *,
-    json: bool = False,
-    redaction: Redaction | None = None,
-    limits: SpanLimits = SpanLimits(),  # noqa: B008
-) -> ReceivedBody:
-    """Return the spans of a body as it comes to ``/v1/traces``, unpacked."""
-    return _read(body, _SPANS, json, redaction, limits)
-
-
-def read_logs(
-    body: bytes,
-    *,
-    json: bool = False,
-    redaction: Redaction | None = None,
-    limits: SpanLimits = SpanLimits(),  # noqa: B008
-) -> ReceivedBody:
-    """Return the log records of a body as it comes to ``/v1/logs``; see ``read_traces``.
-
-    Only those of calls of models are kept, the others are counted in ``ignored``.
-    """
-    return _read(body, _LOGS, json, redaction, limits)
-
-
 @dataclass(frozen=True, slots=True)
 class _Signal:
     """The lists in a message, each in an item of the one before, and what is wrong with an item."""
@@ -103,7 +78,12 @@ class _Signal:
 
 
 def _read(
-    body: bytes, signal: _Signal, json: bool, redaction: Redaction | None, limits: SpanLimits
+    signal: _Signal,
+    body: bytes,
+    *,
+    json: bool = False,
+    redaction: Redaction | None = None,
+    limits: SpanLimits = SpanLimits(),  # noqa: B008
 ) -> ReceivedBody:
     if json:
         check_json(body, limits.values)
@@ -295,3 +275,12 @@ def _is_of_call(record: Any, raw: bytes) -> bool:
 
 _SPANS = _Signal("spans", TracesData, "resource_spans", "scope_spans", "spans", _span_fault)
 _LOGS = _Signal("logs", LogsData, "resource_logs", "scope_logs", "log_records", _record_fault)
+
+read_traces = partial(_read, _SPANS)
+"""Returns the spans of a body as it comes to ``/v1/traces``, unpacked."""
+
+read_logs = partial(_read, _LOGS)
+"""Returns the log records of a body as it comes to ``/v1/logs``.
+
+Only those of calls of models are kept, the others are counted in ``ignored``.
+"""

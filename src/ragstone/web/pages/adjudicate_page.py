@@ -5,6 +5,8 @@ from dataclasses import replace
 from secrets import token_urlsafe
 from typing import Any
 
+from starlette.responses import Response
+
 from ragstone.annotation.queue.form import ItemAnswers, QueueItem
 from ragstone.annotation.queue.queue import Queue
 from ragstone.annotation.queue.queue_results import (
@@ -19,7 +21,6 @@ from ragstone.web.page_request import (
     Asked,
     Elsewhere,
     NotThere,
-    WebFile,
     WebPage,
     query,
     queue_path,
@@ -130,7 +131,7 @@ def item_page(folder: RunsFolder, request: Asked) -> WebPage:
 
 def decide(
     folder: RunsFolder, request: Asked, fields: Mapping[str, str]
-) -> WebPage | Elsewhere | WebFile:
+) -> WebPage | Elsewhere | Response:
     """Keep a decision, take one back, or go on without; the next item follows.
 
     The item again, with 422, where it cannot be decided so.
@@ -140,7 +141,7 @@ def decide(
         check_person(fields, bench.name)
     action = fields.get("action")
     if action == "hold":
-        return WebFile("", "text/plain")
+        return Response(media_type="text/plain")
     if action == "undo":
         return _undone(bench)
     divided = _divided(bench, request.names.get("item", fields.get("item", "")))

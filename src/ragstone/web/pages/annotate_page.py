@@ -8,6 +8,7 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 from markupsafe import Markup
+from starlette.responses import Response
 
 from ragstone.annotation.queue.form import ItemAnswers, QueueForm, QueueItem, answer_faults
 from ragstone.annotation.queue.queue import Queue, queues
@@ -20,7 +21,6 @@ from ragstone.web.page_request import (
     Asked,
     Elsewhere,
     NotThere,
-    WebFile,
     WebPage,
     query,
     queue_path,
@@ -95,7 +95,7 @@ def rest_of_text(request: Asked, queue: Queue, item: int, here: str) -> WebPage:
 
 def act(
     folder: RunsFolder, request: Asked, fields: Mapping[str, str]
-) -> WebPage | Elsewhere | WebFile:
+) -> WebPage | Elsewhere | Response:
     """Save, skip or discard an item, or take the last one back; the next one follows.
 
     The item again, with 409 or 422, where it cannot be saved so. Who is still at an item holds it.
@@ -110,7 +110,7 @@ def act(
     item = _given(seat, request.names.get("item", fields.get("item", "")))
     if action == "hold":
         seat.queue.hold(seat.person, item.item)
-        return WebFile("", "text/plain")
+        return Response(media_type="text/plain")
     if action == "skip":
         return _next(seat, seat.queue.skip(seat.person, item.item))
     if action not in ("save", "discard"):

@@ -6,6 +6,8 @@ from datetime import datetime
 from time import perf_counter
 from typing import TypeVar
 
+from starlette.responses import Response
+
 from ragstone.analysis.calibration.checked_run import checked_against_people
 from ragstone.analysis.summaries.failure_stages import FailureGroups
 from ragstone.analysis.summaries.run_summary import (
@@ -35,7 +37,7 @@ from ragstone.run.run import Run
 from ragstone.web.background_cache import PATIENCE
 from ragstone.web.filters import Tags, tags_of
 from ragstone.web.html_report import report_file
-from ragstone.web.page_request import Asked, Elsewhere, WebFile, WebPage
+from ragstone.web.page_request import Asked, Elsewhere, WebPage
 from ragstone.web.parts.choices_and_tabs import choice
 from ragstone.web.parts.conversation_tables import shown_conversations
 from ragstone.web.parts.drawn_charts import shown_faults, systems_of
@@ -49,7 +51,7 @@ REPORT_PATIENCE = 600
 """Seconds; a file cannot show itself a little later, as a page can."""
 
 
-def report_page(folder: RunsFolder, request: Asked) -> WebFile:
+def report_page(folder: RunsFolder, request: Asked) -> Response:
     """Give the report on a run; with ``?download=1`` the browser keeps the file."""
     name = request.names["run"]
     run = folder.run(name)
@@ -63,7 +65,7 @@ def report_page(folder: RunsFolder, request: Asked) -> WebFile:
     headers = {"content-security-policy": f"{policy}; frame-ancestors 'none'"}
     if request.one("download"):
         headers["content-disposition"] = 'attachment; filename="report.html"'
-    return WebFile(html, "text/html", headers)
+    return Response(html, headers=headers, media_type="text/html")
 
 
 T = TypeVar("T")
