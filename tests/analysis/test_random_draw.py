@@ -1,7 +1,7 @@
 """Labels that plainly are no random sample correct nothing, unless somebody says that they are."""
 
-import csv
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -51,15 +51,12 @@ def piers(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 @pytest.fixture
 def labels(tmp_path: Path) -> Write:
-    def written(rows: Sequence[Mapping[str, Any]]) -> Path:
-        file = tmp_path / "labels.csv"
-        with file.open("w", newline="", encoding="utf-8") as handle:
-            writer = csv.DictWriter(handle, list(rows[0]))
-            writer.writeheader()
-            writer.writerows(rows)
-        return file
+    return partial(written, tmp_path)
 
-    return written
+
+def written(folder: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
+    pl.DataFrame(rows, strict=False, infer_schema_length=None).write_csv(folder / "labels.csv")
+    return folder / "labels.csv"
 
 
 def said(number: int, system: str, **more: object) -> dict[str, Any]:
@@ -71,12 +68,17 @@ def only_one_system() -> list[dict[str, Any]]:
     return [said(number, "a") for number in range(30)]
 
 
+@pytest.fixture(scope="module")
+def one_system(piers: Run, tmp_path_factory: pytest.TempPathFactory) -> Calibration:
+    return calibrate(piers, written(tmp_path_factory.mktemp("labels"), only_one_system()))
+
+
 def by_group(found: Calibration) -> dict[str, Any]:
     return {next(iter(one.group.values()), "all"): one for one in found.estimates}
 
 
-def test_a_mean_of_all_is_withheld_where_one_system_was_labelled(piers: Run, labels: Write) -> None:
-    found = calibrate(piers, labels(only_one_system()))
+def test_a_mean_of_all_is_withheld_where_one_system_was_labelled(one_system: Calibration) -> None:
+    found = one_system
     groups = by_group(found)
     assert groups["all"].corrected.value is None
     assert groups["all"].corrected.reason == "not_random"
@@ -90,9 +92,8 @@ def test_a_mean_of_all_is_withheld_where_one_system_was_labelled(piers: Run, lab
     assert corrected.null_count() == 210
 
 
-def test_the_first_line_says_so(piers: Run, labels: Write) -> None:
-    found = calibrate(piers, labels(only_one_system()))
-    first, then, *_ = as_text(calibration_page(found), 120).splitlines()
+def test_the_first_line_says_so(one_system: Calibration) -> None:
+    first, then, *_ = as_text(calibration_page(one_system), 120).splitlines()
     assert first.startswith("The labels are not a random sample: only a was labelled, p < .001")
     assert "--assume-random" in then
 

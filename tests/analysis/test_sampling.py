@@ -53,6 +53,14 @@ def scored(run: ragstone.Run) -> Scored:
     return Scored(run, by=["topic"])
 
 
+@pytest.fixture
+def uncorrected(scored: Scored, monkeypatch: pytest.MonkeyPatch) -> Scored:
+    """The same for many draws: the run is read once."""
+    own = scored.without_corrections()
+    monkeypatch.setattr(own, "without_corrections", lambda: own)
+    return own
+
+
 def test_a_random_sample_gives_each_the_same_chance(scored: Scored) -> None:
     found = draw_sample(scored, 20, seed=3)
     assert found.rows.height == found.rows["example_id"].n_unique() == 20
@@ -99,8 +107,9 @@ def test_neyman_draws_more_where_scores_vary(scored: Scored) -> None:
 
 @pytest.mark.parametrize("whole", [False, True])
 def test_near_the_threshold_is_ten_times_as_likely_as_farthest_from_it(
-    scored: Scored, whole: bool
+    uncorrected: Scored, whole: bool
 ) -> None:
+    scored = uncorrected
     found = draw_sample(scored, 4, by="near-threshold", metric="token_f1", whole_questions=whole)
     assert found.rows["inclusion_probability"].min() > 0  # type: ignore[operator]
     if not whole:
@@ -116,7 +125,8 @@ def test_near_the_threshold_is_ten_times_as_likely_as_farthest_from_it(
         assert near / far == pytest.approx(10)  # type: ignore[operator]
 
 
-def test_the_mean_by_inclusion_probabilities_is_that_of_the_run(scored: Scored) -> None:
+def test_the_mean_by_inclusion_probabilities_is_that_of_the_run(uncorrected: Scored) -> None:
+    scored = uncorrected
     values = scored.of("token_f1").select("example_id", "value")
     truth = float(values["value"].to_numpy().mean())
     means = []

@@ -4,10 +4,7 @@ To change a layout, see ``ragstone.core.store_layout``. ``layouts`` holds the ta
 of each store, ``NAME-VERSION.DATABASE.sql``, as they were when stores were first made so.
 """
 
-import shlex
 import sqlite3
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -32,12 +29,14 @@ from ragstone.run.calls.reply_cache import LAYOUT as REPLIES
 from ragstone.run.corrections import correction
 from ragstone.run.corrections.correction import LAYOUT as OVERRULES
 from ragstone.run.corrections.correction import Store, Undone
+from tests.forked import Forked
 from tests.programs.postgres import PostgresServer
 
 from . import later_layouts
 from .later_layouts import LATER, LATER_LABELS, NEXT, PAIRS, broken
 
 KEPT = Path(__file__).parent / "layouts"
+TAKE_ON = f"import runpy; runpy.run_path({later_layouts.__file__!r}, run_name='__main__')"
 FILES: dict[str, SqliteLayout] = {
     "embeddings": EMBEDDINGS,
     "replies": REPLIES,
@@ -232,14 +231,14 @@ def test_a_program_that_is_killed_at_a_step_leaves_the_store_as_it_was(place: st
     endless = WHILE["postgres" if place.startswith(POSTGRES) else "sqlite"]
     fill(place, "labels")
     for at in (0, 3):
-        command = [sys.executable, later_layouts.__file__, place, "labels", str(at), endless]
-        with subprocess.Popen(command) as program:
-            while not is_locked(place, LABELS.owner):
-                assert program.poll() is None
-                time.sleep(0.01)
-            time.sleep(0.3)  # Until it is at the endless statement.
-            assert program.poll() is None
-            program.kill()
+        program = Forked(TAKE_ON, place, "labels", at, endless, cwd=KEPT)
+        while not is_locked(place, LABELS.owner):
+            assert program.returncode is None
+            time.sleep(0.01)
+        time.sleep(0.3)  # Until it is at the endless statement.
+        assert program.returncode is None
+        program.kill()
+        program.communicate()
         assert is_as_before(place, "labels")
     with closing(open_database(place, LATER_LABELS)) as store:
         assert is_taken_on(store, "labels")
@@ -288,11 +287,9 @@ def test_a_disk_without_room_for_the_copy_leaves_the_store_as_it_was(tmp_path: P
     fill(place, "labels")
     with closing(open_database(place, LABELS)) as store, store.transaction() as run:
         run("INSERT INTO queues VALUES ('large', '', ?)", "x" * 2_000_000)
-    command = shlex.join([sys.executable, later_layouts.__file__, place, "labels", "0", "SELECT 1"])
-    full = subprocess.run(
-        ["sh", "-c", f"ulimit -f 1000; {command}"], capture_output=True, text=True, check=False
-    )
-    assert "it may be full. Make room" in full.stderr
+    full = "import resource as r; r.setrlimit(r.RLIMIT_FSIZE, (512_000, 512_000)); "
+    _, errors = Forked(full + TAKE_ON, place, "labels", 0, "SELECT 1", cwd=KEPT).communicate()
+    assert "it may be full. Make room" in errors
     assert [file.name for file in tmp_path.glob("*layout*")] == []
     assert is_as_before(place, "labels")
 

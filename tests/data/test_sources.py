@@ -4,8 +4,6 @@ import gzip
 import io
 import json
 import os
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -24,6 +22,7 @@ from ragstone.data.sources import on_disk
 from ragstone.judges.llm.rubrics import load_rubrics
 from ragstone.judges.similarity.bertscore_tables import read_baseline
 from ragstone.run.calls.budget import load_prices
+from tests.forked import COMMAND, Forked
 
 ROWS = [{"id": f"q{i}", "question": f"{i}?", "answer": "Ann", "reference": "Ann"} for i in range(3)]
 LINES = "".join(json.dumps(row) + "\n" for row in ROWS).encode()
@@ -165,16 +164,25 @@ def test_a_named_pipe_that_is_written_again_slowly_is_read_to_its_end(tmp_path: 
         writer.join()
 
 
+PIPED = """
+import os, sys
+source, sink = os.pipe()
+with open("given", "rb") as file:
+    os.write(sink, file.read())
+os.close(sink)
+os.dup2(source, 0)
+"""
+
+
 @pytest.mark.parametrize(("name", "kind"), [("-", "csv"), ("/dev/stdin", "parquet")])
 def test_the_command_reads_standard_input(name: str, kind: str, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "ragstone", "evaluate", name, "-m", "token_f1", "--json",
-               "--out", str(tmp_path / "run")]  # fmt: skip
+    (tmp_path / "given").write_bytes(CONTENTS[kind]())
+    command = ("evaluate", name, "-m", "token_f1", "--json", "--out", tmp_path / "run")
     for _ in range(2):
-        done = subprocess.run(
-            command, input=CONTENTS[kind](), capture_output=True, check=False, cwd=tmp_path
-        )
-        assert done.returncode == 0, done.stderr
-        assert json.loads(done.stdout)["data"]["examples"] == 3
+        done = Forked(PIPED + COMMAND, *command, cwd=tmp_path)
+        out, errors = done.communicate()
+        assert done.returncode == 0, errors
+        assert json.loads(out)["data"]["examples"] == 3
 
 
 def test_a_regular_file_is_not_copied(tmp_path: Path) -> None:

@@ -1,15 +1,14 @@
 """What holds for all metrics; a new one is covered by being listed."""
 
 import itertools
+import random
 from collections.abc import Iterator, Sequence
 from math import isclose
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 import pytest
-from hypothesis import Phase, given, settings
-from hypothesis import strategies as st
 
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.judgements import (
@@ -117,17 +116,43 @@ USED = sorted(
 
 Example = tuple[Rows, ...]
 
-seeds = given(st.integers(0, 2**32))
-few = settings(max_examples=2, phases=[Phase.generate])
-"""Each seed makes many examples, which are scored together."""
+SIZE = 100
 
 
-def examples(chance: Random, size: int = 50) -> list[Example]:
+class Drawn(NamedTuple):
+    """Examples of a seed with gaps, and scores: without gaps, in another order, and with them."""
+
+    seed: int
+    open_: list[list[Rows]]
+    full: list[dict[str, Score]]
+    shuffled: list[dict[str, Score]]
+    holed: list[dict[str, Score]]
+
+
+@pytest.fixture(scope="module")
+def drawn() -> list[Drawn]:
+    """By a seed, and by another in each session; scored at once, for to begin takes long."""
+    return [scored(seed) for seed in (0, random.randrange(2**32))]
+
+
+def scored(seed: int) -> Drawn:
+    chance = Random(seed)
+    filled = examples(chance)
+    open_ = [with_gaps(one, chance, chance.choice((0.05, 0.2, 0.5))) for one in filled]
+    shuffled = [
+        [rows if rows.view is Contexts else in_another_order(rows, chance) for rows in example]
+        for example in filled
+    ]
+    others = scores([*shuffled, *open_])
+    return Drawn(seed, open_, scores(filled), others[:SIZE], others[SIZE:])
+
+
+def examples(chance: Random, size: int = SIZE) -> list[Example]:
     """Examples with rows in every view and no gap."""
-    return [tuple(drawn(view, chance) for view in USED) for _ in range(size)]
+    return [tuple(rows_of(view, chance) for view in USED) for _ in range(size)]
 
 
-def drawn(view: type[View], chance: Random) -> Rows:
+def rows_of(view: type[View], chance: Random) -> Rows:
     """Up to five rows of a view; an answer has one."""
     size = 1 if view is Answers else chance.randrange(6)
     columns = {name: [cell(view, name, chance) for _ in range(size)] for name in view.columns}
@@ -197,10 +222,8 @@ def alike(one: Score, other: Score) -> bool:
     return one == other
 
 
-@few
-@seeds
-def test_values_lie_within_the_metrics_range(seed: int) -> None:
-    for line in scores(examples(Random(seed))):
+def test_values_lie_within_the_metrics_range(drawn: list[Drawn]) -> None:
+    for line in (line for each in drawn for line in each.full):
         for metric in METRICS:
             value = line[str(metric)]
             low, high = bounds(metric)
@@ -217,25 +240,16 @@ def bounds(metric: Metric) -> tuple[float, float]:
     return min(one.low for one in ranges), max(one.high for one in ranges)
 
 
-@few
-@seeds
-def test_every_metric_gives_values_to_some_examples(seed: int) -> None:
-    found = scores(examples(Random(seed)))
-    for metric in METRICS:
-        if metric.name not in OF_SEVERAL_CRITERIA:
-            assert any(isinstance(line[str(metric)], float) for line in found), str(metric)
+def test_every_metric_gives_values_to_some_examples(drawn: list[Drawn]) -> None:
+    for each in drawn:
+        for metric in METRICS:
+            if metric.name not in OF_SEVERAL_CRITERIA:
+                assert any(isinstance(line[str(metric)], float) for line in each.full), str(metric)
 
 
-@few
-@seeds
-def test_the_order_of_rows_does_not_matter_where_the_view_has_none(seed: int) -> None:
-    chance = Random(seed)
-    given = examples(chance)
-    shuffled = [
-        [rows if rows.view is Contexts else in_another_order(rows, chance) for rows in example]
-        for example in given
-    ]
-    assert not list(differing(scores(given), scores(shuffled)))
+def test_the_order_of_rows_does_not_matter_where_the_view_has_none(drawn: list[Drawn]) -> None:
+    for each in drawn:
+        assert not list(differing(each.full, each.shuffled)), each.seed
 
 
 def in_another_order(rows: Rows, chance: Random) -> Rows:
@@ -243,33 +257,23 @@ def in_another_order(rows: Rows, chance: Random) -> Rows:
     return Rows(rows.view, {n: [column[i] for i in order] for n, column in rows.columns.items()})
 
 
-@few
-@seeds
-def test_the_same_rows_give_the_same_scores(seed: int) -> None:
-    given = examples(Random(seed))
-    assert scores(given) == scores(given)
+def test_the_same_rows_give_the_same_scores(drawn: list[Drawn]) -> None:
+    each = drawn[-1]
+    assert each.full == scores(examples(Random(each.seed))), each.seed
 
 
-@few
-@seeds
-def test_an_example_scores_the_same_alone_and_among_others(seed: int) -> None:
-    chance = Random(seed)
-    whole, gappy = examples(chance, 2), [with_gaps(one, chance, 0.5) for one in examples(chance, 2)]
-    together = scores([*whole, *gappy])
-    alone = [scores([one])[0] for one in (*whole, *gappy)]
-    assert not list(differing(alone, together))
+def test_an_example_scores_the_same_alone_and_among_others(drawn: list[Drawn]) -> None:
+    for each in drawn:
+        alone = scores(examples(Random(each.seed))[:1]) + scores(each.open_[:1])
+        assert not list(differing(alone, [each.full[0], each.holed[0]])), each.seed
 
 
-@settings(few, max_examples=3)
-@seeds
-def test_a_gap_makes_a_score_missing_or_does_not_change_it(seed: int) -> None:
+def test_a_gap_makes_a_score_missing_or_does_not_change_it(drawn: list[Drawn]) -> None:
     """Checked by filling: the rows without gaps are one way to fill those with gaps."""
-    chance = Random(seed)
-    filled = examples(chance, 100)
-    open_ = [with_gaps(one, chance, chance.choice((0.05, 0.2))) for one in filled]
-    for number, name, full, holed in differing(scores(filled), scores(open_)):
-        if not lenient(parse_metric(name)):
-            assert isinstance(holed, Missing), (name, full, holed, open_[number])
+    for each in drawn:
+        for number, name, full, holed in differing(each.full, each.holed):
+            if not lenient(parse_metric(name)):
+                assert isinstance(holed, Missing), (name, full, holed, each.open_[number])
 
 
 def with_gaps(example: Sequence[Rows], chance: Random, share: float) -> list[Rows]:

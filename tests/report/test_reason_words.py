@@ -51,9 +51,11 @@ def test_a_null_answer_is_named_in_words() -> None:
 
 
 def test_no_words_are_kept_for_a_code_that_nobody_gives() -> None:
-    given = set()
+    given: set[str] = set()
     for file in SOURCE.rglob("*.py"):
-        if "report" not in file.relative_to(SOURCE).parts:
+        text, more = file.read_text(encoding="utf-8"), SENTENCES.keys() - given
+        here = "report" not in file.relative_to(SOURCE).parts
+        if here and any(f'"{code}"' in text for code in more):
             tree = ast.walk(parsed(file))
             given |= {str(node.value) for node in tree if isinstance(node, ast.Constant)}
     assert not SENTENCES.keys() - given

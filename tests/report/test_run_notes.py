@@ -1,6 +1,7 @@
 """What would mislead most is said first."""
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -31,8 +32,11 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return ragstone.evaluate(cornwall(), out=tmp_path_factory.mktemp("runs") / "cornwall")
 
 
+summary_of = cache(summarise)
+
+
 def said(run: Run, lacking: Mapping[str, tuple[int, int]] | None = None, **known: Any) -> str:
-    summary = summarise(run)
+    summary = summary_of(run)
     facts = {name: getattr(summary, name) for name in Summary.__slots__}
     return plain(first_caution(cast("Run", Noted(run, lacking or {})), Summary(**facts | known)))
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -375,6 +376,7 @@ def thinned(scores: ArrayLike) -> Floats:
     return np.asarray(values[ranks.astype(np.int64)])
 
 
+@lru_cache(maxsize=1000)
 def _chance(n: int, m: int, distance: float) -> float:
     """The share of the orders of n and m scores in which the distance is reached.
 

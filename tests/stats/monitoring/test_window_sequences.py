@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ragstone.stats.monitoring.windows import HALVINGS, STAKES, WeightedSums, window_sequences
 
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 
 def ends(scores: Floats, weights: Floats | None = None, **of: float) -> tuple[float, float]:
@@ -117,36 +118,30 @@ def test_few_scores_leave_nearly_everything_possible() -> None:
 WINDOWS, RECEIVED, LOOKS, DRAWS = 6, 300, 10, 60
 
 
-def held(mean: Floats, probabilities: Floats, seed: int) -> bool:
-    """Whether the sequences of all windows held at all looks.
+def held(mean: Floats, probabilities: Floats) -> Bools:
+    """In which draws the sequences of all windows held at all looks.
 
     Of each answer that comes, half its weight in the odds of being good lies in what decides with
     which probability it is drawn, as where answers of which the guard doubts are judged more often.
     """
-    rng = np.random.default_rng(seed)
-    shape = (WINDOWS, RECEIVED)
-    doubted = rng.random(shape) < 0.3
+    drawn = np.array([np.random.default_rng(seed).random((3, WINDOWS, RECEIVED))
+                      for seed in range(DRAWS)])  # fmt: skip
+    doubted = drawn[:, 0] < 0.3
     expected = np.clip(mean + np.where(doubted, -0.7, 0.3) * np.minimum(mean, 1 - mean), 0, 1)
-    x = (rng.random(shape) < expected).astype(float)
+    x = (drawn[:, 1] < expected).astype(float)
     p = np.where(doubted, probabilities[1], probabilities[0])
-    w = (rng.random(shape) < p) / p
-    for last in np.linspace(10, RECEIVED, LOOKS).astype(int):
-        columns = (w[:, :last], x[:, :last])
-        some = [
-            (columns[0] > 0).sum(axis=1),
-            *(
-                (columns[0] ** a * columns[1] ** b).sum(axis=1)
-                for a, b in ((1, 0), (1, 1), (2, 0), (2, 1), (2, 2))
-            ),
-            np.full(WINDOWS, 1 / p.min()),
-        ]
-        low, high = window_sequences(
-            WeightedSums(*(np.asarray(one, dtype=float) for one in some)), windows=WINDOWS
-        )
-        true = expected[:, :last].mean(axis=1)
-        if (true < low).any() or (true > high).any():
-            return False
-    return True
+    w = (drawn[:, 2] < p) / p
+    looks = np.linspace(10, RECEIVED, LOOKS).astype(int) - 1
+    some = [
+        np.cumsum(one, axis=2)[..., looks].ravel()
+        for one in (w > 0, w, w * x, w**2, w**2 * x, w**2 * x**2)
+    ]
+    most = np.full(some[0].shape, 1 / p.min())
+    low, high = window_sequences(
+        WeightedSums(*(np.asarray(one, dtype=float) for one in some), most), windows=WINDOWS
+    )
+    true = (np.cumsum(expected, axis=2)[..., looks] / (looks + 1)).ravel()
+    return np.asarray(((low <= true) & (true <= high)).reshape(DRAWS, -1).all(axis=1))
 
 
 @pytest.mark.parametrize("probabilities", [(1.0, 1.0), (0.1, 0.85)])
@@ -155,6 +150,5 @@ def test_all_windows_hold_at_all_looks(
     means: tuple[float, float], probabilities: tuple[float, float]
 ) -> None:
     mean = np.linspace(*means, RECEIVED)
-    held_in = [held(mean, np.array(probabilities), seed) for seed in range(DRAWS)]
     # In ``benchmarks/monitor_numbers.py`` in more draws, more windows and at every answer.
-    assert np.mean(held_in) >= 0.95
+    assert np.mean(held(mean, np.array(probabilities))) >= 0.95
