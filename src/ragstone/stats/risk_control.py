@@ -203,68 +203,6 @@ def promised_threshold(
     )
 
 
-GRID = 1000
-"""Thresholds are tried at every thousandth: a grid that was fixed before the data was seen."""
-
-
-def answered_from(
-    scores: ArrayLike,
-    wrong: ArrayLike,
-    *,
-    bound: float,
-    confidence: float,
-    clusters: Codes | None = None,
-) -> PromisedThreshold:
-    """The lowest threshold with a promise on P(wrong | score >= threshold).
-
-        p(t) = P(X <= k(t)) for X ~ Binomial(C(t), bound)
-        C(t) = clusters with a score >= t,  k(t) = those with a wrong row of a score >= t
-
-    As ``promised_threshold``, but the share is one of what is answered and need not fall with the
-    threshold. So the thresholds are the points of a fixed grid from 1 down to 0, beginning where
-    enough clusters are answered to show the bound without any wrong one, and the first that fails
-    ends it. ``hits`` are clusters with a wrong row among those answered, ``clusters`` those with an
-    answer at the threshold, and ``rows`` all rows given.
-
-    Args:
-        scores: Shape (n,), in [0, 1].
-        wrong: Shape (n,), true or 1 for a row that should not have been answered.
-
-    Source: Geifman & El-Yaniv (2017), "Selective Classification for Deep Neural Networks";
-    Angelopoulos et al. (2021), "Learn then Test", for the fixed sequence.
-    """
-    values, false = scores_with_labels(scores, wrong)
-    if ((values < 0) | (values > 1)).any():
-        raise InputError("Scores must lie in [0, 1].")
-    names = np.arange(len(values)) if clusters is None else clusters
-    highest = np.sort(highest_of_clusters(values, names))
-    worst = np.sort(highest_of_clusters(np.where(false, values, -np.inf), names))
-    grid = np.arange(GRID, -1, -1) / GRID
-    answered = len(highest) - np.searchsorted(highest, grid, side="left")
-    hits = len(worst) - np.searchsorted(worst, grid, side="left")
-    start = int(np.searchsorted(answered, rows_needed(bound, confidence=confidence), side="left"))
-    at, holds = start, False
-    for tried in range(start, len(grid)):
-        if not is_kept(int(hits[tried]), int(answered[tried]), bound, confidence=confidence):
-            break
-        at, holds = tried, True
-    # Where too few clusters are there at all, the last point tells how many.
-    at = min(at, GRID)
-    reason: Refusal | None = None
-    if not holds:
-        reason = "not_apart" if start <= GRID else "too_few" if len(values) else "nothing_to_test"
-    return PromisedThreshold(
-        value=float(grid[at]) if holds else None,
-        hits=int(hits[at]),
-        upper=upper_bound(int(hits[at]), int(answered[at]), confidence=confidence),
-        clusters=int(answered[at]),
-        rows=len(values),
-        bound=bound,
-        confidence=confidence,
-        reason=reason,
-    )
-
-
 @dataclass(frozen=True, eq=False, slots=True)
 class RiskCoverage:
     """The risk among the answers whose score reaches a threshold, for every threshold.
