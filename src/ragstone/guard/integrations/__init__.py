@@ -9,7 +9,7 @@ guarded_replies  what a client gets of a judged answer; event_replies the same a
 """
 
 from .asgi import GuardMiddleware
-from .decorator import GuardedCall, assess_retrieval, guarded
+from .decorator import GuardedCall, guarded
 from .request_guard import RequestGuard, Ruling, tell_guard, to_span
 from .request_reading import BufferedRequest
 
@@ -19,7 +19,6 @@ __all__ = [
     "GuardedCall",
     "RequestGuard",
     "Ruling",
-    "assess_retrieval",
     "guarded",
     "tell_guard",
     "to_span",

@@ -10,7 +10,6 @@ from collections.abc import (
     Iterator,
     Mapping,
     MutableMapping,
-    Sequence,
 )
 from dataclasses import dataclass, replace
 from functools import partial, wraps
@@ -18,11 +17,9 @@ from typing import Any, TypeVar, cast
 
 from ragstone.core.errors import InputError
 from ragstone.core.messages import reason
-from ragstone.guard import answer_checks
-from ragstone.guard.assessment import Assessment, WayOut
+from ragstone.guard.assessment import WayOut
 from ragstone.guard.claim_judges import Circuit
 from ragstone.guard.guard import Guard
-from ragstone.guard.guard_input import Answered, Checks, Deadline
 from ragstone.guard.stream import ReleasePolicy
 from ragstone.guard.stream.release import Policy
 from ragstone.guard.stream.stream import adriven, driven
@@ -262,42 +259,3 @@ def _at(where: Place, call: GuardedCall) -> Any:
     if isinstance(call.returned, Mapping):
         return call.returned.get(where)
     return getattr(call.returned, where, None)
-
-
-READING = 1.0
-"""Seconds until contexts count as not read."""
-
-
-def assess_retrieval(
-    question: str | None,
-    contexts: Any,
-    *,
-    retrieval_scores: Sequence[float | None] | None = None,
-    run_id: str | None = None,
-    checks: Checks | None = None,
-) -> Assessment:
-    """Assess what was retrieved, by the checks that need no answer.
-
-    These are ``contexts``, that there is one at all, and ``retrieval_scores``, whose mean must
-    reach ``least_retrieval_score``. Scores on another scale than from 0 to 1 are not looked at.
-
-    Args:
-        question: What was asked.
-        contexts: Texts, mappings with ``text``, ``id`` and ``score``, or ``Context``s.
-        retrieval_scores: None: those of the contexts.
-        run_id: Your name for the request.
-        checks: The least mean; None: ``Checks()``.
-    """
-    checks = Checks() if checks is None else checks
-    deadline = Deadline(READING)
-    answered = Answered.of(
-        question, "", contexts, retrieval_scores, checks, deadline, abstain_ok=False
-    )
-    results = [answer_checks.of_contexts(answered)]
-    if checks.least_retrieval_score is not None:
-        results.append(answer_checks.of_retrieval_scores(answered))
-    ok = not any(result.status == "failed" for result in results)
-    issues = tuple(issue for result in results for issue in result.issues)
-    return Assessment(
-        ok, "pass" if ok else "ask", tuple(results), issues, (), None, run_id, judge=""
-    )
