@@ -13,7 +13,7 @@ from threading import RLock
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
-from .errors import InputError, MissingDependency, StoreAway, StoreBusy
+from .errors import InputError, StoreAway, StoreBusy, needing
 from .messages import argument
 from .sqlite import (
     BUSY,
@@ -254,10 +254,8 @@ def postgres_in_words(
     name: str, layout: DatabaseLayout, failed: Callable[[], None]
 ) -> Iterator[None]:
     """Explain PostgreSQL's errors; ``failed`` is called before."""
-    try:
+    with needing(f"{layout.holds.capitalize()} in PostgreSQL", "postgres"):
         import psycopg
-    except ModuleNotFoundError as error:
-        raise MissingDependency(f"{layout.holds.capitalize()} in PostgreSQL", "postgres") from error
     try:
         yield
     except psycopg.Error as error:

@@ -25,7 +25,7 @@ from logging import ERROR, getLogger
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragstone.core.errors import MissingDependency, ModelError
+from ragstone.core.errors import MissingDependency, ModelError, needing
 from ragstone.core.files import private_folder
 from ragstone.core.messages import argument
 
@@ -197,7 +197,7 @@ def _check_form(repository: str, paths: Sequence[str], weights: str) -> None:
 
 @contextmanager
 def _hub(trouble: str) -> Iterator[None]:
-    try:
+    with needing("Fetching a model from the hub", "local"):
         from huggingface_hub import constants
         from huggingface_hub.errors import HfHubHTTPError
         from huggingface_hub.utils.tqdm import (
@@ -205,8 +205,6 @@ def _hub(trouble: str) -> Iterator[None]:
             disable_progress_bars,
             enable_progress_bars,
         )
-    except ModuleNotFoundError as error:
-        raise MissingDependency("Fetching a model from the hub", "local") from error
     # The base classes of its errors come from the HTTP library, which differs between versions.
     expected: tuple[type[BaseException], ...] = (
         *HfHubHTTPError.__bases__,

@@ -11,7 +11,7 @@ from operator import itemgetter
 from pathlib import Path
 
 from ragstone.analysis import compare, failures
-from ragstone.core.errors import MissingDependency
+from ragstone.core.errors import needing
 from ragstone.core.escape import html, single_line, visible
 from ragstone.core.files import write_result
 from ragstone.run import Estimate, Run
@@ -61,10 +61,8 @@ def as_png(svg: str) -> bytes:
     Raises:
         MissingDependency: The extra ``png`` is not installed.
     """
-    try:
+    with needing("A chart as PNG", "png"):
         import resvg_py
-    except ModuleNotFoundError as error:
-        raise MissingDependency("A chart as PNG", "png") from error
     with as_file(files("ragstone.report.render").joinpath("inter.ttf")) as font:
         return bytes(
             resvg_py.svg_to_bytes(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from ragstone.core.errors import InputError, MissingDependency, UnknownName
+from ragstone.core.errors import InputError, UnknownName, needing
 from ragstone.core.files import RunEntry
 from ragstone.core.messages import Displayable, Renamed, argument, call, noticed, throughout
 from ragstone.core.remote_files import is_url
@@ -386,10 +386,8 @@ class Run(Displayable):
         Raises:
             MissingDependency: pandas or pyarrow is not installed.
         """
-        try:
+        with needing("A pandas table", "pandas"):
             return self.estimates().to_pandas()
-        except ImportError as error:
-            raise MissingDependency("A pandas table", "pandas") from error
 
     def __repr__(self) -> str:
         examples = self.form.data.examples

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.core.errors import MissingDependency, ModelError, ModelFailure
+from ragstone.core.errors import ModelError, ModelFailure, needing
 from ragstone.judges.llm.questions import WORDS as CHAT_WORDS
 from ragstone.models import TokenVectors, Vectors
 from ragstone.models.chat import ITEMS, ChatFailure, ChatReply, ChatRequest
@@ -307,10 +307,8 @@ def tiny_bert(
     Raises:
         MissingDependency: ``tokenizers`` or ``safetensors`` is not installed.
     """
-    try:
+    with needing("A tiny model", "local"):
         import safetensors.numpy
-    except ImportError as missing:
-        raise MissingDependency("A tiny model", "local") from missing
     folder.mkdir(parents=True, exist_ok=True)
     vocabulary = _vocabulary(words)
     config = _config(hidden, layers, heads, positions, head, id2label)
@@ -362,10 +360,8 @@ def _vocabulary(words: Sequence[str]) -> dict[str, int]:
 
 
 def _write_tokenizer(folder: Path, vocabulary: Mapping[str, int], max_tokens: int) -> None:
-    try:
+    with needing("A tiny model", "local"):
         from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-    except ImportError as missing:
-        raise MissingDependency("A tiny model", "local") from missing
     tokenizer = Tokenizer(models.WordPiece(dict(vocabulary), unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()

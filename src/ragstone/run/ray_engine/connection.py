@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from ragstone.core.errors import InputError, MissingDependency
+from ragstone.core.errors import InputError, needing
 from ragstone.core.files import cache_folder, private_folder
 from ragstone.core.messages import argument
 from ragstone.core.user_code import GIVEN, own_module
@@ -130,10 +130,8 @@ def ray_address(engine: str) -> str | None:
 @contextmanager
 def connected(address: str) -> Iterator[Any]:
     """The cluster: at an address, else that of this machine, else one that is made for the run."""
-    try:
+    with needing("A run on a Ray cluster", "ray"):
         import ray
-    except ImportError as error:
-        raise MissingDependency("A run on a Ray cluster", "ray") from error
     with _CONNECTION.used(ray, address):
         yield ray
 
