@@ -243,6 +243,16 @@ STEPS = 44
 Side = Literal["above", "below"]
 
 
+def bisected(
+    short: Callable[[float], bool], low: float, high: float, steps: int
+) -> tuple[float, float]:
+    """The ends between which ``short``, true at first, turns false, after halvings of the range."""
+    for _ in range(steps):
+        middle = (low + high) / 2
+        low, high = (middle, high) if short(middle) else (low, middle)
+    return low, high
+
+
 def one_sided_p(
     at: Callable[[float], Interval | None],
     value: float,
@@ -280,19 +290,13 @@ def one_sided_p(
         lower = (z > 0) == (beyond == "above")
         return sign * ((interval.low if lower else interval.high) - bar) > 0
 
-    near, far = -FARTHEST, FARTHEST
-    if past(far):
+    if past(FARTHEST):
         return max(LEAST_P, least)
-    if not past(near):
+    if not past(-FARTHEST):
         return 1 - LEAST_P
     # On the scale of z, not of p, so that small p-values are relatively precise too; 44 halvings
     # of a bracket of 12 leave 7e-13.
-    for _ in range(STEPS):
-        middle = (near + far) / 2
-        if past(middle):
-            near = middle
-        else:
-            far = middle
+    near, _ = bisected(past, -FARTHEST, FARTHEST, STEPS)
     return max(NormalDist().cdf(-near), least)
 
 

@@ -18,6 +18,7 @@ from ragstone.stats.cluster_moments import moments_of
 from ragstone.stats.distributions import (
     Interval,
     Method,
+    bisected,
     clamp,
     quantile,
     t_quantile,
@@ -385,10 +386,7 @@ def _with_t(rows: float, upper: float) -> float:
         return 2 * rows / worth(2)
     low = max(2.0, rows)
     high = low * (t_quantile(upper, low - 1) / z) ** 2
-    for _ in range(STEPS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if worth(middle) < rows else (low, middle)
-    return high
+    return bisected(lambda t_rows: worth(t_rows) < rows, low, high, STEPS)[1]
 
 
 def bounded_size(sample: LabelledRows, low: float | None, high: float | None) -> float | None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragstone.core.errors import InputError
-from ragstone.stats.distributions import beta_quantile
+from ragstone.stats.distributions import beta_quantile, bisected
 from ragstone.stats.weights_and_groups import Floats
 
 from .detector import Detector
@@ -108,10 +108,9 @@ class Traffic:
                 else 1 - (1 - self.scores) * ((1 - mean) / (1 - now))
             )
             return type(self)(moved, self.probabilities, self.shares)
-        low, high = -STEEPEST, STEEPEST
-        for _ in range(HALVINGS):
-            middle = (low + high) / 2
-            low, high = (middle, high) if self._tilted(middle).mean < mean else (low, middle)
+        low, high = bisected(
+            lambda slope: self._tilted(slope).mean < mean, -STEEPEST, STEEPEST, HALVINGS
+        )
         return self._tilted((low + high) / 2)
 
     def _tilted(self, slope: float) -> Self:

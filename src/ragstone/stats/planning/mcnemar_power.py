@@ -12,7 +12,7 @@ import numpy as np
 
 from ragstone.core.errors import InputError
 from ragstone.stats.comparison.differences import mcnemar_exact
-from ragstone.stats.distributions import beta_cdf, beta_quantile, upper_quantile
+from ragstone.stats.distributions import beta_cdf, beta_quantile, bisected, upper_quantile
 from ragstone.stats.weights_and_groups import Floats, smallest
 
 from .sample_size import paired_power, paired_sample_size
@@ -107,11 +107,7 @@ def mcnemar_detectable(
 
     if not detected(1.0):
         return None
-    low, high = 0.0, 1.0
-    for _ in range(STEPS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if detected(middle) else (middle, high)
-    return high
+    return bisected(lambda difference: not detected(difference), 0.0, 1.0, STEPS)[1]
 
 
 @lru_cache(maxsize=200_000)
@@ -191,13 +187,16 @@ def inflation(ratios: Floats, *, power: float = 0.8, level: float = 0.95) -> flo
     def mean(factor: float) -> float:
         return float(np.mean([normal.cdf(shift * sqrt(factor / ratio) - z) for ratio in ratios]))
 
-    low, high = 1.0, 1.0
+    return _reaching(power, mean, 1.0)
+
+
+def _reaching(power: float, mean: Callable[[float], float], low: float) -> float:
+    """From where on, at least ``low`` up, a mean power that rises reaches ``power``."""
+    high = 1.0
     while mean(high) < power:
         high *= 2
-    for _ in range(INFLATION_STEPS if high > 1 else 0):
-        middle = (low + high) / 2
-        low, high = (middle, high) if mean(middle) < power else (low, middle)
-    return high
+    steps = INFLATION_STEPS if high > low else 0
+    return bisected(lambda n: mean(n) < power, low, high, steps)[1]
 
 
 def mcnemar_inflation(
@@ -218,17 +217,11 @@ def mcnemar_inflation(
     def rows(shares: Floats) -> float:
         differing_shares = np.maximum(shares, by)
         spread = np.sqrt(np.maximum(differing_shares - by**2, 1e-12))
-        low, high = 0.0, 1.0
 
         def mean(n: float) -> float:
             shifts = (by * sqrt(n) - z * np.sqrt(differing_shares)) / spread
             return float(np.mean([normal.cdf(float(shift)) for shift in shifts]))
 
-        while mean(high) < power:
-            high *= 2
-        for _ in range(INFLATION_STEPS):
-            middle = (low + high) / 2
-            low, high = (middle, high) if mean(middle) < power else (low, middle)
-        return high
+        return _reaching(power, mean, 0.0)
 
     return max(1.0, rows(ratios * differing) / rows(np.array([differing])))
