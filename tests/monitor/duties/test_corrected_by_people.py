@@ -4,8 +4,10 @@ The judge is planted: it reads labels that came with the answers, which people n
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -23,7 +25,7 @@ from ragstone.monitor.series.overview import CorrectedNow, monitored
 from ragstone.monitor.settings import DEFAULTS
 from ragstone.monitor.settings.sections import JudgingSettings, SamplingSettings
 from ragstone.monitor.store.rows import keep
-from ragstone.monitor.store.store import MonitorStore
+from ragstone.monitor.store.store import MonitorStore, open_store
 from ragstone.monitor.store.stored_examples import (
     judged_probabilities,
     judgements_of,
@@ -31,6 +33,7 @@ from ragstone.monitor.store.stored_examples import (
 )
 from tests.clock import Clock
 from tests.monitor.duties.arriving import receive_examples, rows
+from tests.programs.postgres import PostgresServer
 
 METRICS = JudgingSettings().metrics
 ANSWERS, SENT, LABELLED = 480, 200, 140
@@ -96,16 +99,38 @@ def answer(id: str, language: str, said: Truth) -> dict[str, object]:
     }
 
 
-@pytest.fixture
-def labels(store: MonitorStore) -> Iterator[LabelDatabase]:
-    found = open_labels(store.place)
-    yield found
-    found.close()
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def place(request: pytest.FixtureRequest) -> Callable[[Path], str]:
+    """Give a new, empty place of this kind."""
+    if request.param == "sqlite":
+        return str
+    server: PostgresServer = request.getfixturevalue("postgres")
+    return lambda _: server.schema()
 
 
 @pytest.fixture
+def labels(place: Callable[[Path], str], tmp_path: Path) -> Iterator[LabelDatabase]:
+    with closing(open_labels(place(tmp_path))) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture(scope="module")
+def store(
+    place: Callable[[Path], str], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[MonitorStore]:
+    folder = tmp_path_factory.mktemp("store")
+    with closing(open_store(place(folder), folder=folder)) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
 def truths(store: MonitorStore, clock: Clock) -> dict[str, Truth]:
-    """A store with judged answers, and what is so of each answer, judged or not."""
+    """What is so of each answer, judged or not; of which the store then has the judged ones."""
     rng, found, lines = Random(203), {}, []
     for at in range(ANSWERS):
         id, language = f"a{at:04d}", "de" if at % 4 == 0 else "en"
@@ -172,11 +197,12 @@ def corrected(store: MonitorStore, clock: Clock) -> dict[str, CorrectedNow | Non
 
 
 def test_the_corrected_means_are_near_the_truth_where_the_judge_is_not(
-    store: MonitorStore, clock: Clock, labels: LabelDatabase, truths: dict[str, Truth]
+    store: MonitorStore, clock: Clock, truths: dict[str, Truth]
 ) -> None:
     assert set(corrected(store, clock).values()) == {None}
-    send(store, labels, SENT)
-    label(labels, truths, LABELLED)
+    with closing(open_labels(store.place)) as labels:
+        send(store, labels, SENT)
+        label(labels, truths, LABELLED)
     assert take_labels(store, clock) == LABELLED
     for metric, found in corrected(store, clock).items():
         truth = sum(one.scores[metric] for one in truths.values()) / ANSWERS
