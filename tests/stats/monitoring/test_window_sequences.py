@@ -136,10 +136,9 @@ def held(mean: Floats, probabilities: Floats) -> Bools:
         np.cumsum(one, axis=2)[..., looks].ravel()
         for one in (w > 0, w, w * x, w**2, w**2 * x, w**2 * x**2)
     ]
-    most = np.full(some[0].shape, 1 / p.min())
-    low, high = window_sequences(
-        WeightedSums(*(np.asarray(one, dtype=float) for one in some), most), windows=WINDOWS
-    )
+    some.append(np.full(some[0].shape, 1 / p.min()))
+    sums = WeightedSums(*(np.asarray(one, dtype=float) for one in some))
+    low, high = window_sequences(sums, windows=WINDOWS)
     true = (np.cumsum(expected, axis=2)[..., looks] / (looks + 1)).ravel()
     return np.asarray(((low <= true) & (true <= high)).reshape(DRAWS, -1).all(axis=1))
 
