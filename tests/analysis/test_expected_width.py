@@ -104,12 +104,10 @@ def test_by_error_needs_labels(scored: Scored) -> None:
         draw_sample(scored, 20, by="error", metric="exact_match")
 
 
-def test_drawn_by_error_means_of_known_errors_scatter_less(
-    scored: Scored, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_drawn_by_error_means_of_known_errors_scatter_less(scored: Scored) -> None:
     """A hundred and fifty draws, where the judge never errs in one half and the labels knew it."""
     own = scored.without_corrections()
-    monkeypatch.setattr(own, "without_corrections", lambda: own)
+    own.__dict__["without_corrections"] = lambda: own
     rng = np.random.default_rng(1)
     truth = np.where(np.arange(100) < 50, 1.0, rng.random(100) < 0.5)
     judge = np.where(np.arange(100) < 50, 1.0, 0.5)

@@ -53,11 +53,11 @@ def scored(run: ragstone.Run) -> Scored:
     return Scored(run, by=["topic"])
 
 
-@pytest.fixture
-def uncorrected(scored: Scored, monkeypatch: pytest.MonkeyPatch) -> Scored:
+@pytest.fixture(scope="module")
+def uncorrected(scored: Scored) -> Scored:
     """The same for many draws: the run is read once."""
     own = scored.without_corrections()
-    monkeypatch.setattr(own, "without_corrections", lambda: own)
+    own.__dict__["without_corrections"] = lambda: own
     return own
 
 
@@ -109,31 +109,31 @@ def test_neyman_draws_more_where_scores_vary(scored: Scored) -> None:
 def test_near_the_threshold_is_ten_times_as_likely_as_farthest_from_it(
     uncorrected: Scored, whole: bool
 ) -> None:
-    scored = uncorrected
-    found = draw_sample(scored, 4, by="near-threshold", metric="token_f1", whole_questions=whole)
+    found = draw_sample(
+        uncorrected, 4, by="near-threshold", metric="token_f1", whole_questions=whole
+    )
     assert found.rows["inclusion_probability"].min() > 0  # type: ignore[operator]
     if not whole:
-        everything = draw_sample(scored, 80, by="near-threshold", metric="token_f1")
+        everything = draw_sample(uncorrected, 80, by="near-threshold", metric="token_f1")
         assert everything.rows.height == 80
         chances = pl.concat(
-            [draw_sample(scored, 4, by="near-threshold", metric="token_f1", seed=seed).rows
+            [draw_sample(uncorrected, 4, by="near-threshold", metric="token_f1", seed=seed).rows
              for seed in range(60)]
         )  # fmt: skip
-        both = chances.join(scored.of("token_f1"), on="example_id").unique("example_id")
+        both = chances.join(uncorrected.of("token_f1"), on="example_id").unique("example_id")
         near = both.filter(pl.col("value") == 0.5)["inclusion_probability"].max()
         far = both.filter(pl.col("value").is_in([0.0, 1.0]))["inclusion_probability"].min()
         assert near / far == pytest.approx(10)  # type: ignore[operator]
 
 
 def test_the_mean_by_inclusion_probabilities_is_that_of_the_run(uncorrected: Scored) -> None:
-    scored = uncorrected
-    values = scored.of("token_f1").select("example_id", "value")
+    values = uncorrected.of("token_f1").select("example_id", "value")
     truth = float(values["value"].to_numpy().mean())
     means = []
     for seed in range(150):
-        rows = draw_sample(scored, 16, by="near-threshold", metric="token_f1", seed=seed).rows.join(
-            values, on="example_id"
-        )
+        rows = draw_sample(
+            uncorrected, 16, by="near-threshold", metric="token_f1", seed=seed
+        ).rows.join(values, on="example_id")
         means.append(float((rows["value"] / rows["inclusion_probability"]).sum()) / 80)
     assert abs(np.mean(means) - truth) < 3.5 * np.std(means) / np.sqrt(len(means))
 
