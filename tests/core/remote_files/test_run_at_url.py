@@ -41,11 +41,11 @@ class Machines:
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three shards of data, each of 2,500 examples but for the last."""
+    """Four shards of data, each of 2,500 examples but for the last."""
     file = tmp_path_factory.mktemp("data") / "answers.jsonl"
     rows = (
         {"id": f"q{n}", "question": f"Q{n}?", "answer": f"a {n % 7}", "reference": f"a {n % 3}"}
-        for n in range(5_100)
+        for n in range(7_600)
     )
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return file
