@@ -58,6 +58,7 @@ _ROOMS = {
     "write_report": "web.entry_points",
 }
 
+# Names that were at the root once, with the rooms that have them now.
 _MOVED = {
     "BatchesWaiting": "core.errors",
     "DataError": "core.errors",
@@ -72,7 +73,6 @@ _MOVED = {
     "parse_metric": "metrics",
     "write_charts": "report.chart_files",
 }
-"""Names that were at the root once, with the rooms that have them now."""
 
 __all__ = [
     "Context",

@@ -31,8 +31,8 @@ from ragstone.stats.rate_bounds import ExactRate, exact_rate
 IDS = ("id", "question_id", "system")
 OWN_COLUMNS = ("id", "question_id", "system", "question", "answer", "policy")
 STATUS = pl.Enum(["value", "undefined", "missing"])
+# What stands for an example where its id would take most of the memory.
 KEY = pl.col("example_id").hash()
-"""What stands for an example where its id would take most of the memory."""
 
 
 @dataclass(frozen=True, slots=True)

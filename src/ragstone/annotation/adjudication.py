@@ -23,8 +23,8 @@ from .raw_rows import LabelValue, number_in_words, plain_value
 ADJUDICATOR = "adjudicator:"
 
 
+# A person's last label: unit, column, annotator, and whether it discards the unit.
 FinalLabel = tuple[Hashable, Hashable, str, bool]
-"""A person's last label: unit, column, annotator, and whether it discards the unit."""
 
 
 def adjudicator(name: str) -> str:
@@ -76,11 +76,11 @@ def rows_that_count(labels: pl.DataFrame) -> pl.DataFrame:
 
 UNITS = ["example_id", "kind", "column", "unit"]
 
+# The columns that a label has in common, by any annotator or by all combined.
 SAID = {
     **dict.fromkeys(("example_id", "kind", "column", "unit", "value"), pl.String),
     "number": pl.Float64,
 }
-"""The columns that a label has in common, by any annotator or by all combined."""
 
 ADJUDICATED = {
     **SAID,

@@ -73,8 +73,8 @@ def _field(record: Mapping[str, Any], field: str) -> str | None:
 Floats = NDArray[np.float64]
 Item = tuple[str, str | None]
 
+# No confusion matrix is shown for a column with more distinct labels than this.
 MOST_LABELS = 20
-"""No confusion matrix is shown for a column with more distinct labels than this."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,10 +42,11 @@ from .raw_rows import (
 About = Literal["answer", "context", "proposition", "anything"]
 
 YES_OR_NO = "yes, no, 0, 1, true or false"
+# How alike two names are of which one may be a misspelling of the other, from 0 to 1.
 CLOSE = 0.88
-"""How alike two names are of which one may be a misspelling of the other, from 0 to 1."""
+# The code for a column that has a metric's name but not its values.
 NOT_THE_METRIC = "not_the_metric"
-"""The code for a column that has a metric's name but not its values."""
+
 OWN_AS_OUTCOME = {"true": "correct", "false": "wrong", "1": "correct", "0.5": "partial",
                   "0": "wrong", "yes": "correct", "no": "wrong", "incorrect": "wrong",
                   "i_dont_know": "dont_know"}  # fmt: skip
@@ -286,15 +287,15 @@ SAME_TWICE = "same_twice"
 NO_EXAMPLE = "no_example"
 NO_CONTEXT = "no_context"
 
+# The reasons that Ragstone gives; any other reason was given by a person in the file.
 SET_ASIDE = (TWO_LABELS, SAME_TWICE, NO_EXAMPLE, NO_CONTEXT)
-"""The reasons that Ragstone gives; any other reason was given by a person in the file."""
 
 
 Scale = Literal["nominal", "ordinal", "interval"]
 SCALES: tuple[Scale, ...] = get_args(Scale)
 
+# Numbers with more distinct values than this are on an interval scale.
 MOST_RANKS = 10
-"""Numbers with more distinct values than this are on an interval scale."""
 
 
 def scale_of(kind: str, column: str, numbers: pl.Series) -> Scale:
@@ -322,11 +323,11 @@ def scale_of(kind: str, column: str, numbers: pl.Series) -> Scale:
     return "ordinal" if whole and len(distinct) <= MOST_RANKS else "interval"
 
 
+# The ratings that stand for the lowest and for the highest value of a metric.
 Ends = tuple[float, float]
-"""The ratings that stand for the lowest and for the highest value of a metric."""
 
+# The scales that are recognised; the largest rating must reach this, or the scale is shorter.
 USUAL: Mapping[Ends, float] = {(1, 4): 4, (1, 5): 5, (0, 100): 11}
-"""The scales that are recognised; the largest rating must reach this, or the scale is shorter."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,8 +42,8 @@ from .label_names import (
 )
 from .raw_rows import LabelValue, unit_kind
 
+# What names a row that has no label.
 UNIT = ("annotator", "example_id", "unit")
-"""What names a row that has no label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,8 @@ class Completeness:
 
 Place = Callable[..., tuple[str, int | None]]
 SHOWN = 3
+# No numbers are needed, because the scales of these kinds do not depend on their labels.
 NO_NUMBERS = pl.Series(dtype=pl.Float64)
-"""No numbers are needed, because the scales of these kinds do not depend on their labels."""
 
 
 def is_joined(kind: str, column: str) -> bool:
@@ -184,6 +184,20 @@ def _not_used(frame: pl.DataFrame, source: str) -> Iterator[str]:
                          examples=some, more=more)  # fmt: skip
 
 
+# ``kind`` and ``column`` are those of the judgement, so that people and judges join: ``relevance``
+# and ``relevant``, ``grounding`` and ``support_present``, ``response`` and ``response_type``,
+# ``support`` and ``verdict``, ``rating`` and its criterion, ``critique`` and its aspect,
+# ``preference`` and the rival (``verdict`` if none is named). Kind ``metric`` is the value of a
+# metric, with the metric's text form as its column; kind ``own`` is a user-defined column, used
+# only for agreement. ``unit`` says which part of an example it is about: the rank of a context (or
+# its id, until the examples are known), ``claim 1``, ``statement 2``; null for the answer.
+# ``annotator`` is empty if the file names none, and ``adjudicator:NAME`` if it is one who decides
+# what annotators leave divided. ``value`` is the label in words (``true``, ``supported``, ``3``),
+# ``number`` the label as a number, null if it is not one. ``inclusion_probability`` is the
+# probability that a sample contains the example; null if all examples were labelled. ``discarded``
+# says why a row does not count; such rows are kept but not used; Ragstone gives the reasons of
+# ``SET_ASIDE``, people all others. Kind, column and value are null if an annotator discarded an
+# example without giving a label.
 SCHEMA = {
     "example_id": pl.String,
     "kind": pl.String,
@@ -196,20 +210,6 @@ SCHEMA = {
     "note": pl.String,
     "discarded": pl.String,
 }
-"""``kind`` and ``column`` are those of the judgement, so that people and judges join: ``relevance``
-and ``relevant``, ``grounding`` and ``support_present``, ``response`` and ``response_type``,
-``support`` and ``verdict``, ``rating`` and its criterion, ``critique`` and its aspect,
-``preference`` and the rival (``verdict`` if none is named). Kind ``metric`` is the value of a
-metric, with the metric's text form as its column; kind ``own`` is a user-defined column, used only
-for agreement. ``unit`` says which part of an example it is about: the rank of a context (or its id,
-until the examples are known), ``claim 1``, ``statement 2``; null for the answer. ``annotator`` is
-empty if the file names none, and ``adjudicator:NAME`` if it is one who decides what annotators
-leave divided. ``value`` is the label in words (``true``, ``supported``, ``3``),
-``number`` the label as a number, null if it is not one. ``inclusion_probability`` is the
-probability that a sample contains the example; null if all examples were labelled. ``discarded``
-says why a row does not count; such rows are kept but not used; Ragstone gives the reasons of
-``SET_ASIDE``, people all others. Kind, column and value are null if an annotator discarded an
-example without giving a label."""
 
 
 @dataclass(frozen=True, eq=False)

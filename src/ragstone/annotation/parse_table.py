@@ -31,8 +31,8 @@ from .label_table import SCHEMA, UNIT, LabelTable
 from .raw_rows import GivenRow, LabelValue, header_of, in_words
 
 MOST_WORDS = 20
+# The limits within which a column of words is read as labels: distinct words, and letters.
 LONGEST_WORD = 40
-"""The limits within which a column of words is read as labels: distinct words, and letters."""
 
 BESIDE = {
     "context": "a context beside it",

@@ -94,6 +94,7 @@ def plain_value(value: str, number: float | None) -> bool | int | float | str:
     return int(number) if value == str(int(number)) else number
 
 
+# The columns that are not labels, by meaning; names are normalised by ``squash``.
 PARTS = {
     "id": tuple(squash(name) for name in NAMES["id"]),
     "annotator": ("annotator", "annotatorid"),
@@ -106,19 +107,18 @@ PARTS = {
     "note": ("note",),
     "discard": ("discard", "discarded"),
 }
-"""The columns that are not labels, by meaning; names are normalised by ``squash``."""
 
+# Columns that repeat the example for the annotator to read; they are not labels.
 OF_EXAMPLES = frozenset(
     squash(name) for field_name, names in NAMES.items() if field_name != "labels" for name in names
 ) | {"text", "rank", "stratum", "tie", "nvotes"}
-"""Columns that repeat the example for the annotator to read; they are not labels."""
 
+# An id or a date in the wrong column is no claim; no answer has that many.
 MOST_PARTS = 10_000
-"""An id or a date in the wrong column is no claim; no answer has that many."""
 
 LONG = ("kind", "column", "value")
+# The reason recorded if a row is discarded without one.
 DISCARDED = "discarded"
-"""The reason recorded if a row is discarded without one."""
 
 
 def named_by_user() -> list[str]:

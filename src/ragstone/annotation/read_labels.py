@@ -43,11 +43,11 @@ from .queue.queue_results import labels_as_they_are, queue_records, still_coming
 from .raw_rows import PARTS, GivenRow, header_of, row_of
 from .write_labels import rows_of_platform
 
+# The annotator of labels that do not name one.
 ONE_PERSON = "human"
-"""The annotator of labels that do not name one."""
 
+# A list longer than this is not a list of votes, but for instance one label for each word.
 MOST_VOTES = 20
-"""A list longer than this is not a list of votes, but for instance one label for each word."""
 
 Labels = Mapping[str, Any]
 

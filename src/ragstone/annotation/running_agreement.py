@@ -32,11 +32,11 @@ from .queue.queue import Queue
 from .raw_rows import in_words, unit_kind
 from .read_labels import labels_in_queue
 
+# In which order the labels come that are still to come, if any are.
 Coming = Literal["at_random", "riskiest_first", "no_more"]
-"""In which order the labels come that are still to come, if any are."""
 
+# The least and the greatest number that people can give, as far as they are known.
 Limits = tuple[float | None, float | None]
-"""The least and the greatest number that people can give, as far as they are known."""
 
 LOOKED_AT_AGAIN = "looked_at_again"
 ALIKE_SO_FAR = "alike_so_far"
@@ -44,8 +44,8 @@ RISKIEST_FIRST = "riskiest_first"
 CHANCES_IN_PART = "chances_known_in_part"
 ALL_SPLIT = "all_split"
 OF_THE_LIKELIER = "of_the_likelier"
+# Why an interval is none for all looks, and why there is no mean.
 LEFT_OPEN = "left_open_so_far"
-"""Why an interval is none for all looks, and why there is no mean."""
 
 
 @dataclass(frozen=True, slots=True)

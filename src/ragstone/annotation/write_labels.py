@@ -27,17 +27,17 @@ from .raw_rows import OF_EXAMPLES, PARTS, plain_value, unit_kind
 
 Record = Mapping[str, Any]
 
+# What a task says of the example, the system and the unit it is about, by its names.
 PART_OF = {word: part for part, words in PARTS.items() if part != "annotator" for word in words}
-"""What a task says of the example, the system and the unit it is about, by its names."""
 
+# Where Label Studio keeps the value of a result, by the type of its control.
 VALUES = ("choices", "rating", "number", "text", "labels", "taxonomy")
-"""Where Label Studio keeps the value of a result, by the type of its control."""
 
+# What rows say of the task that they belong to.
 ABOUT = ("id", "context", "claim", "statement", "inclusion_probability")
-"""What rows say of the task that they belong to."""
 
+# Behind a question's name in the columns of an Argilla dataset.
 FLAT = ".responses"
-"""Behind a question's name in the columns of an Argilla dataset."""
 
 
 def rows_of_platform(record: Record) -> list[Record] | None:
@@ -180,14 +180,14 @@ def _named(fields: Record) -> dict[str, Any]:
 Layout = Literal["wide", "long", "per_task", "label_studio", "argilla"]
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 WRITTEN = (".jsonl", ".csv", ".parquet")
+# What makes a platform's records of wide rows.
 PLATFORMS = {"label_studio": tasks_of_label_studio, "argilla": records_of_argilla}
-"""What makes a platform's records of wide rows."""
+# The file for each sort of unit, if there is one for each.
 TASKS = {"answer": "answers.csv", "context": "contexts.csv", "claim": "claims.csv",
          "statement": "statements.csv"}  # fmt: skip
-"""The file for each sort of unit, if there is one for each."""
 
+# The annotator's name in files of combined labels.
 TOGETHER = "adjudicated"
-"""The annotator's name in files of combined labels."""
 
 HEAD = ("id", "annotator", "context", "claim", "statement")
 TAIL = ("inclusion_probability", "note", "discard")

@@ -34,6 +34,7 @@ annotate = group(
 )
 
 
+# What several commands of this file take.
 SHARED = """
 Args:
     annotators (NAMES): People who label, separated by commas: ann,ben. Each gets a link.
@@ -43,7 +44,6 @@ Args:
     queue (QUEUE): The name of a queue, or STORE#QUEUE.
     author (NAME): Who does it, for the audit log.
 """
-"""What several commands of this file take."""
 
 
 Order = Literal["random", "risk"]

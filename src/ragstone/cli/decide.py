@@ -68,8 +68,8 @@ def compare(
     print_page(comparison_page(comparison), json=json)
 
 
+# Names the file in which GitHub collects the summary of a build step.
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
-"""Names the file in which GitHub collects the summary of a build step."""
 
 
 On = Literal["interval", "point"]

@@ -27,11 +27,11 @@ EXTRAS = {
         "protobuf", "python-multipart", "starlette", "uvicorn",
     ),
 }  # fmt: skip
+# Of the environment, by which judges are asked; told are their names alone.
 KEYS = (
     "OPENAI_API_KEY", "AZURE_OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY",
     "GOOGLE_API_KEY",
 )  # fmt: skip
-"""Of the environment, by which judges are asked; told are their names alone."""
 
 
 def doctor(*, json: bool = False) -> None:

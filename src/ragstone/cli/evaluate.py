@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from ragstone.run.request import Request
 
 
+# Settings of a run that a note about another run names; all but the first with their values.
 TOLD = ("data", "metrics", "suites", "judges", "by", "cluster", "limit", "skip_bad", "columns")
-"""Settings of a run that a note about another run names; all but the first with their values."""
 
 SHOWN_RUNS = 3
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 guard = group(SourceFirst, "Check answers as the guard does: ragstone guard FILE.")
 
 
+# What several commands of this file take.
 SHARED = """
 Args:
     judge (-j NAME): Who judges the sentences: local:strings (the default), local, nli:NAME,
@@ -33,7 +34,6 @@ Args:
         set of contexts, belong together.
     deadline (S): Seconds for one answer, where answers are scored; what takes longer has no score.
 """
-"""What several commands of this file take."""
 
 
 @options.in_group(guard, "assess")

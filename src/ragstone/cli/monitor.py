@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from ragstone.web.security import ServerAddress
 
 
+# What several commands of this file take.
 SHARED = """
 Args:
     until (T): Up to this time. Default: now.
     store (STORE): Where everything is kept: a folder, or an address postgresql://…
     yes (-y): Do it without asking.
 """
-"""What several commands of this file take."""
 
 
 @options.with_server(8431)

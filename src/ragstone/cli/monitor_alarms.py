@@ -20,12 +20,12 @@ SHOWN = 20
 LONGEST_SILENCE = 365 * 86_400.0
 
 
+# What several commands of this file take.
 SHARED = """
 Args:
     store (STORE): Where everything is kept: a folder, or an address postgresql://…
     by (NAME): Who says so. Default: you.
 """
-"""What several commands of this file take."""
 
 
 def alarms(*, store: str = "monitor", json: bool = False) -> None:

@@ -79,8 +79,8 @@ def _last_trace(status: "MonitorStatus", now: float) -> str:
 
 
 ADDRESS = "http://127.0.0.1:8431"
+# Seconds that an answer of the server is waited for.
 PATIENCE = 5.0
-"""Seconds that an answer of the server is waited for."""
 
 CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
@@ -92,8 +92,8 @@ NEEDED = ("jinja2", "opentelemetry.proto", "starlette", "uvicorn")
 
 MOSTLY = 0.5
 
+# Seconds that a part or an answer may wait for the worker; it takes some ten.
 LATE = 60.0
-"""Seconds that a part or an answer may wait for the worker; it takes some ten."""
 
 
 class Finding(NamedTuple):

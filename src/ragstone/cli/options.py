@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from ragstone.run import Run
 
 ENTRY = re.compile(r"^    (\w+)(?: \((.+?)\))?: (.*(?:\n     +.*)*)", re.MULTILINE)
+# What a command cannot take.
 IN_PYTHON = re.compile(r" In Python.*$")
-"""What a command cannot take."""
 
 SHARED = """
 Args:
@@ -65,13 +65,13 @@ Args:
     certfile (FILE): Certificate in PEM: encrypts everything.
     keyfile (FILE): Key of the certificate, if it is in another file.
 """
+# What stands for a value of ``Request``, where its type does not say it.
 METAVARS = {
     "by": "FIELD", "cluster": "FIELD", "out": "FOLDER", "qrels": "FILE|URL", "citations": "REGEX",
     "engine": "ENGINE",
     "bertscore": "SETTINGS", "plan": "PLAN", "prompts": "DIR", "budget": "USD", "batch_rest": "HOW",
     "batch_wait": "SECONDS", "timeout": "SECONDS", "cache": "DIR|URL",
 }  # fmt: skip
-"""What stands for a value of ``Request``, where its type does not say it."""
 
 STANDS = {str: "NAME", int: "N", float: "X", Path: "FILE"}
 
@@ -205,6 +205,7 @@ def in_group(
     return add
 
 
+# The options of a command that serves pages, by the field of ``ServerAddress``.
 SERVER: dict[str, Any] = {
     "host": str,
     "port": int,
@@ -214,7 +215,6 @@ SERVER: dict[str, Any] = {
     "certfile": Path | None,
     "keyfile": Path | None,
 }
-"""The options of a command that serves pages, by the field of ``ServerAddress``."""
 
 
 def with_server(port: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -285,11 +285,11 @@ def named_values(
     return values
 
 
+# A file of labels, or a store: a path would take a slash out of ``postgresql://``.
 LabelSource = str
-"""A file of labels, or a store: a path would take a slash out of ``postgresql://``."""
 
+# The word for the newest finished run, where no folder has this name.
 LATEST = Path("latest")
-"""The word for the newest finished run, where no folder has this name."""
 
 
 @guarded

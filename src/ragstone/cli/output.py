@@ -225,8 +225,8 @@ def agreed(question: str, *, yes: bool, json: bool = False) -> bool:
         return False
 
 
+# Commands and options that had another name, which still works.
 RENAMED = {"forget": "erase", "overrule": "correct", "--without-overrules": "--without-corrections"}
-"""Commands and options that had another name, which still works."""
 
 
 class Grouped(TyperGroup):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 plan = group(Grouped, "Plan how much to run, compare or label for a number that holds.")
 
 
+# What several commands of this file take.
 SHARED = """
 Args:
     half_width (H): Largest acceptable half-width of the interval.
@@ -23,7 +24,6 @@ Args:
     run: A run to plan from, made by `ragstone evaluate`.
     metric (-m): Metric of the run; repeatable. Default: all.
 """
-"""What several commands of this file take."""
 
 
 @options.in_group(plan)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from ragstone.data import Example
     from ragstone.run import Run
 
+# How many of the worst examples a failing test prints for each requirement.
 SHOWN = 3
-"""How many of the worst examples a failing test prints for each requirement."""
 
 
 class Ragstone:

@@ -306,8 +306,8 @@ def _print(content: bytes) -> None:
     sys.stdout.buffer.write(content)
 
 
+# The exit status of a run that waits for batches.
 WAITING = 5
-"""The exit status of a run that waits for batches."""
 
 
 def batches(

@@ -32,17 +32,17 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 
+# Seconds that a transaction waits for others; clients that send traces give up after ten.
 PATIENCE = 4.0
-"""Seconds that a transaction waits for others; clients that send traces give up after ten."""
 
 POSTGRES = ("postgresql://", "postgres://")
 
 HOSTS = r"(?:\[[^\]@/?#]*\]|[^:@/?#,\[\]]*)(?::[0-9]*)?"
+# What stands behind the scheme, as PostgreSQL's programs read it, without a queue.
 READABLE = re.compile(
     rf"(?P<user>[^:@/?#]*)(?::[^@/]*)?@(?P<there>{HOSTS}(?:,{HOSTS})*(?:/[^@/?#]*)?)(?:\?[^@#]*)?"
     rf"|(?P<here>{HOSTS}(?:,{HOSTS})*(?:/[^@/?#]*)?)(?:\?[^@#]*)?"
 )
-"""What stands behind the scheme, as PostgreSQL's programs read it, without a queue."""
 
 
 def without_password(address: str) -> str:
@@ -212,9 +212,10 @@ def sqlite_fault(error: sqlite3.Error, file: Path, layout: DatabaseLayout) -> In
 
 
 _CREATES = re.compile("CREATE TABLE ([a-z_]+)")
+# The triggers of tables that a ``Reaction`` made, each with a function of its name.
 TRIGGERS = """SELECT proname FROM pg_trigger JOIN pg_proc ON pg_proc.oid = tgfoid
 WHERE tgname = proname AND tgrelid::regclass::text = ANY(?)"""
-"""The triggers of tables that a ``Reaction`` made, each with a function of its name."""
+
 UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -412,10 +413,10 @@ class _PostgresLine:
             self._connection = None
 
 
+# A database that is opened for good, not for one look. ``size`` returns the bytes that it takes
+# up; ``compact`` leaves no trace of deleted rows: a file's bytes are gone, a server may overwrite
+# them.
 KeptDatabase = SqliteDatabase | PostgresDatabase
-"""A database that is opened for good, not for one look. ``size`` returns the bytes that it takes
-up; ``compact`` leaves no trace of deleted rows: a file's bytes are gone, a server may overwrite
-them."""
 
 
 def open_database(address: str | Path, layout: DatabaseLayout) -> KeptDatabase:

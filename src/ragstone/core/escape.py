@@ -20,24 +20,24 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
+# Control characters except line feed and tab, characters that change the writing direction, tag
+# characters, line separators, and lone surrogates.
 UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )
-"""Control characters except line feed and tab, characters that change the writing direction, tag
-characters, line separators, and lone surrogates."""
 
+# Characters that XML 1.0 cannot represent, not even escaped.
 NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that XML 1.0 cannot represent, not even escaped."""
 
+# Characters that are Markdown syntax anywhere in a line.
 MARKS = re.compile(r"([\\`*_\[\]|~])")
-"""Characters that are Markdown syntax anywhere in a line."""
 
+# Characters that make a line a heading, a rule or a list if they begin it.
 OPENING = re.compile(r"^(\d{1,9}(?=[.)](?: |$))|(?=[#+=-]))")
-"""Characters that make a line a heading, a rule or a list if they begin it."""
 
+# The beginning of a cell that a spreadsheet may evaluate, or that was already escaped.
 FORMULA = re.compile("'*[=+@\t\r\n＝＋－＠-]")
-"""The beginning of a cell that a spreadsheet may evaluate, or that was already escaped."""
 
 NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 

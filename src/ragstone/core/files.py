@@ -74,11 +74,12 @@ class RunEntry(StrEnum):
     TIES = "label_ties.jsonl"
 
 
+# How every SQLite file begins.
 DATABASE = b"SQLite format 3\0"
-"""How every SQLite file begins."""
+
 BESIDE_A_DATABASE = ("-wal", "-shm", "-journal")
+# Folders from a run's own to its deepest file, that of a table of one that goes on.
 DEEPEST = 5
-"""Folders from a run's own to its deepest file, that of a table of one that goes on."""
 
 
 def write_result(file: Path, content: str | bytes, *, private: bool = False) -> None:

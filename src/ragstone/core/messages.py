@@ -34,6 +34,7 @@ _ARGUMENT = re.compile(f"{OPEN}([a-z_]+(?:{BETWEEN}[^{OPEN}{BETWEEN}{CLOSE}]*)*)
 _CALL = re.compile(f"{OPEN}([a-z_]+)\\({CLOSE}(.*?){OPEN}\\){CLOSE}", re.DOTALL)
 _NEXT = f"{CLOSE}{BETWEEN}{OPEN}"
 
+# Arguments whose shell option is not simply their name with dashes for underscores.
 OPTIONS: Mapping[str, str] = {
     "asked": "--label",
     "cached": "--cache",
@@ -47,21 +48,20 @@ OPTIONS: Mapping[str, str] = {
     "scored": "RUN",
     "suites": "--suite",
 }
-"""Arguments whose shell option is not simply their name with dashes for underscores."""
 
+# Functions whose shell command has another name.
 COMMANDS: Mapping[str, str] = {
     "draw_sample": "sample",
     "mean_sizes": "plan mean",
     "rescore": "score",
 }
-"""Functions whose shell command has another name."""
 
+# Options of the command line for which a function has no argument, with what to do in Python.
 IN_PYTHON: Mapping[str, str] = {
     **dict.fromkeys(("kinds", "metrics_from"), "an import of their file"),
     "undo": "undo_correction",
     "without_corrections": "without_corrections()",
 }
-"""Options of the command line for which a function has no argument, with what to do in Python."""
 
 
 def renamed(old: str, new: str) -> str:

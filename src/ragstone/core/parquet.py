@@ -13,8 +13,8 @@ import polars as pl
 
 from .errors import FULL, room_for
 
+# Polars' messages for a full disk; the last one appears if only the file's footer did not fit.
 UNWRITTEN = (*FULL, "Invalid thrift: transport error")
-"""Polars' messages for a full disk; the last one appears if only the file's footer did not fit."""
 
 Paths = Path | Sequence[Path]
 

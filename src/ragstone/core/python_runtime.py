@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
+# Imports and judgements are many objects that stay; looking at them after every 700, as Python
+# does by default, takes a seventh of a run's processor time.
 OBJECTS = 20_000
-"""Imports and judgements are many objects that stay; looking at them after every 700, as Python
-does by default, takes a seventh of a run's processor time."""
 
 
 @contextmanager

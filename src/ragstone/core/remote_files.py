@@ -34,8 +34,8 @@ from .errors import (
 from .files import cache_folder, private_folder
 
 SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,30})://")
+# Schemes in which a container stands before the ``@``, not a user.
 CONTAINERS = ("abfs", "abfss", "az", "adl", "wasb", "wasbs")
-"""Schemes in which a container stands before the ``@``, not a user."""
 
 
 def is_url(text: str) -> bool:
@@ -56,24 +56,25 @@ def shown_url(url: str) -> str:
     return f"{whole}?…" if query else whole
 
 
+# The extra that reads a scheme; all of them are object stores.
 EXTRAS = {
     "s3": "s3", "s3a": "s3", "gs": "gs", "gcs": "gs",
     "az": "az", "abfs": "az", "abfss": "az", "adl": "az",
 }  # fmt: skip
-"""The extra that reads a scheme; all of them are object stores."""
 
+# The end of the name of a file that is being written, where a store has no other way.
 UNFINISHED = ".unfinished"
-"""The end of the name of a file that is being written, where a store has no other way."""
 
+# What a store says of a file that changes with its content, the best first.
 TAGS = ("ETag", "etag", "md5Hash", "generation", "LastModified", "last_modified", "mtime",
         "created")  # fmt: skip
-"""What a store says of a file that changes with its content, the best first."""
 
 NOT_ALLOWED = ("Forbidden", "AccessDenied", "Access Denied", "InvalidAccessKeyId")
+# What a web server answers where there is no such file.
 NOT_THERE = (404, 410)
-"""What a web server answers where there is no such file."""
+# What Azure says where others have no file.
 NO_CONTAINER = "ResourceNotFoundError"
-"""What Azure says where others have no file."""
+
 NO_KEYS = ("NoCredentialsError", "CredentialRetrievalError", "DefaultCredentialsError")
 
 
@@ -291,13 +292,13 @@ def _file(facts: dict[str, Any]) -> RemoteFile:
     return RemoteFile(facts["name"], None if size is None else int(size), tag)
 
 
+# Seconds for which a copy is kept after its last use.
 KEPT = 24 * 3600
-"""Seconds for which a copy is kept after its last use."""
+# Files of a folder; a data set has fewer, so it is a bucket that somebody named.
 MOST_FILES = 1_000
-"""Files of a folder; a data set has fewer, so it is a bucket that somebody named."""
 
+# Open folders of copies, locked so that no other process deletes them.
 _used: dict[Path, int] = {}
-"""Open folders of copies, locked so that no other process deletes them."""
 
 
 def copy_of(url: str) -> Path:

@@ -21,10 +21,10 @@ from typing import Literal
 from .errors import InputError
 from .files import private_file
 
+# Seconds to wait for another program that is writing.
 BUSY = 30.0
-"""Seconds to wait for another program that is writing."""
+# What follows a file's name in that of its copy, before the version.
 COPY = ".layout-"
-"""What follows a file's name in that of its copy, before the version."""
 
 FAULTS = {
     sqlite3.SQLITE_FULL: "the disk is full. Make room",
@@ -47,12 +47,12 @@ DAMAGED = {
     sqlite3.SQLITE_EMPTY,
 }
 
+# How SQLite fails on a read-only disk: who reads a write-ahead log writes beside it.
 READ_ONLY = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
-"""How SQLite fails on a read-only disk: who reads a write-ahead log writes beside it."""
 
+# What reading raises. ``UnicodeDecodeError`` occurs if SQLite's error message quotes bytes of a
+# damaged file.
 UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
-"""What reading raises. ``UnicodeDecodeError`` occurs if SQLite's error message quotes bytes of a
-damaged file."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,8 @@ from .errors import InputError
 
 _Table = TypeVar("_Table", dict[Any, Any], list[Any])
 
+# Every table that a user's file may add to when it runs, such as that of all kinds.
 REGISTRIES: list[Any] = []
-"""Every table that a user's file may add to when it runs, such as that of all kinds."""
 
 
 def registry(table: _Table) -> _Table:
@@ -32,8 +32,8 @@ def registry(table: _Table) -> _Table:
     return table
 
 
+# How the user named each module that ran: a file or a dotted name.
 GIVEN: dict[str, str] = registry({})
-"""How the user named each module that ran: a file or a dotted name."""
 
 
 @contextmanager

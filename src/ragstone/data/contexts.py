@@ -14,12 +14,12 @@ ID_KEYS = ("id", "context_id", "chunk_id", "node_id", "_id")
 DOCUMENT_KEYS = ("doc_id", "document_id", "source")
 
 DOCUMENT = "document."
+# Keys of contexts that hold another object, or whose keys have a common beginning.
 WRAPPED = frozenset(("node", "document", *(DOCUMENT + key for key in ("id", "content", "score"))))
-"""Keys of contexts that hold another object, or whose keys have a common beginning."""
 
 
+# Text, id, rank and score of a context, as the record has them.
 _Reading = tuple[str | None, str | None, object, float | None]
-"""Text, id, rank and score of a context, as the record has them."""
 
 
 def ranked_contexts(
@@ -180,11 +180,11 @@ def read_grades(value: object, problems: list[Problem]) -> dict[str, int] | None
     return {id: grade for id, grade in grades.items() if grade >= 0}
 
 
+# What stands between ids in one cell.
 LISTS = re.compile("[,;|]")
-"""What stands between ids in one cell."""
 
+# Characters by which an id may be longer than the longest of the others.
 LONGER = 8
-"""Characters by which an id may be longer than the longest of the others."""
 
 
 def ids_among(texts: Sequence[str], contexts: Sequence[Context] | None) -> list[str]:

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 SYSTEMS = ("local_search", "basic_search", "llm_with_context")
+# The system that has a second version.
 CHANGED = "basic_search"
-"""The system that has a second version."""
 
+# What stands before a sentence of an answer that its contexts do not bear out, or perhaps not.
 UNSUPPORTED, DOUBTFUL = "✗ ", "~ "
-"""What stands before a sentence of an answer that its contexts do not bear out, or perhaps not."""
 
 
 def demo_records(version: Literal[1, 2] = 1) -> Iterator[dict[str, Any]]:

@@ -14,8 +14,8 @@ from .json_text import BadJsonError, Problem, add_problem, decode, shown, surrog
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
+# The slice that names the conversation of an example.
 SESSION = "session"
-"""The slice that names the conversation of an example."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +102,8 @@ def _as_text(value: object) -> str | None:
     return str(value)
 
 
+# Characters of a list in Python's words that are parsed; its parser takes far more memory.
 LONGEST_PYTHON = 1 << 20
-"""Characters of a list in Python's words that are parsed; its parser takes far more memory."""
 
 
 def parse_cell(cell: str, field: str, problems: list[Problem]) -> object:
@@ -151,14 +151,14 @@ def put_cell(
     parent[path[-1]] = value
 
 
+# Keys under which an object has its text.
 TEXT_KEYS = ("text", "content", "page_content", "context", "passage")
-"""Keys under which an object has its text."""
 
+# Bits of a whole number that is still read as a text.
 LONGEST_NUMBER = 200
-"""Bits of a whole number that is still read as a text."""
 
+# From here on a float stands for several whole numbers.
 EXACT = 2.0**53
-"""From here on a float stands for several whole numbers."""
 
 
 def id_text(value: object) -> str | None:

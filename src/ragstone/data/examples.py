@@ -42,8 +42,8 @@ from .write import fingerprint_files, fingerprint_records, plain_record, record_
 ROWS_TO_FIND_A_COLUMN = 1000
 
 AT_ONCE = 500
+# Rows and characters of answers and contexts whose ids are looked up together.
 CHARACTERS_AT_ONCE = 500_000
-"""Rows and characters of answers and contexts whose ids are looked up together."""
 
 NONE_REFUSED: Mapping[int, int] = MappingProxyType({})
 

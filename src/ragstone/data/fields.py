@@ -23,8 +23,8 @@ from ragstone.core.errors import UnknownName
 
 from .json_text import Problem, ascii_safe
 
+# Stands for a column that a record does not have.
 ABSENT = "\0absent"
-"""Stands for a column that a record does not have."""
 
 NAMES: Mapping[str, tuple[str, ...]] = {
     field: tuple(names.split())
@@ -64,18 +64,19 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     }.items()
 }
 
+# Names of evidence that are those of contexts, which may be named by their ids.
 GOLD_CONTEXTS = frozenset((
     "referencecontext", "groundtruthcontext", "groundtruthcontexts", "groundtruthdocuments",
     "expectedchunks", "referencecontexts", "context",
 ))  # fmt: skip
-"""Names of evidence that are those of contexts, which may be named by their ids."""
 
+# Names that each claim to be the generated answer; two of them need a word from the user.
 RIVAL_ANSWERS = ("generated_answer", "predicted_answer", "actual_output", "answer", "response")
-"""Names that each claim to be the generated answer; two of them need a word from the user."""
 
+# Names of the generated answer beside which ``answer`` is the gold one.
 BESIDE_GOLD = frozenset(("generatedanswer", "predictedanswer", "predictedanswers"))
-"""Names of the generated answer beside which ``answer`` is the gold one."""
 
+# Which columns tell a layout; the first that fits names it. All else is ``ragstone``.
 LAYOUTS: tuple[tuple[str, tuple[frozenset[str], ...]], ...] = tuple(
     (name, tuple(frozenset(columns.split()) for columns in marks))
     for name, marks in (
@@ -94,7 +95,6 @@ LAYOUTS: tuple[tuple[str, tuple[frozenset[str], ...]], ...] = tuple(
         ("reference-answer", ("question referenceanswer",)),
     )
 )
-"""Which columns tell a layout; the first that fits names it. All else is ``ragstone``."""
 
 LAYOUT_NAMES = (
     *(name for name, _ in LAYOUTS),
@@ -106,19 +106,19 @@ LAYOUT_NAMES = (
     "ragstone",
 )
 
+# Fields of which a record has at least one; a conversation has its answer in its messages.
 NEEDED = frozenset(("answer", "contexts", "context_ids", "reference"))
-"""Fields of which a record has at least one; a conversation has its answer in its messages."""
 
+# Expected where no column was recognised; said once for all records with the same columns.
 NO_FIELD = "columns for an answer, contexts or a reference"
-"""Expected where no column was recognised; said once for all records with the same columns."""
 
+# Expected where several columns may be the field.
 ONE_COLUMN = "one column for it"
-"""Expected where several columns may be the field."""
 
 NESTED = ("labels", "slices", "meta")
 
+# Columns of a record that are looked at for what they resemble.
 MOST_COLUMNS = 200
-"""Columns of a record that are looked at for what they resemble."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,10 +280,11 @@ def squash(name: str) -> str:
     return name.lower().replace("_", "").replace(" ", "").replace("-", "")
 
 
+# The fields that a column may have been meant for.
 GUESSED = ("question", "contexts", "answer", "reference", "evidence", "history",
            "context_ids", "reference_contexts", "system", "question_id")  # fmt: skip
-"""The fields that a column may have been meant for."""
 
+# Words that mean the field, if no others are in the column's name but those below.
 NOUNS: Mapping[str, frozenset[str]] = {
     "question": frozenset({"question", "questions", "query", "queries", "input", "prompt",
                            "instruction"}),
@@ -295,12 +296,11 @@ NOUNS: Mapping[str, frozenset[str]] = {
                          "completion", "generation", "reply"}),
     "reference": frozenset({"answers"}),
 }  # fmt: skip
-"""Words that mean the field, if no others are in the column's name but those below."""
 
 GOLD = frozenset({"gold", "golden", "correct", "expected", "ideal", "right", "true", "truth",
                   "ground", "target", "reference", "gt", "supporting"})  # fmt: skip
+# What a field is called if it is right by definition.
 OF_GOLD = {"answer": "reference", "contexts": "evidence"}
-"""What a field is called if it is right by definition."""
 
 FILLING = frozenset({"source", "sources", "relevant", "top", "k", "search", "used", "rag", "final",
                      "text", "texts", "content", "contents", "list", "all", "raw", "generated",

@@ -26,10 +26,10 @@ from .text_files import (
     opened_text,
 )
 
+# Long enough not to be a character that was cut off.
 NOT_UTF8 = b"\xff" * 4
-"""Long enough not to be a character that was cut off."""
+# What some programs begin a file in UTF-8 with.
 MARK = b"\xef\xbb\xbf"
-"""What some programs begin a file in UTF-8 with."""
 
 
 @dataclass(frozen=True, slots=True)

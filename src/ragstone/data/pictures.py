@@ -11,18 +11,20 @@ ENDINGS = tuple(
     for ending in ("png", "jpg", "jpeg", "gif", "webp", "bmp", "tif", "tiff", "svg", "heic", "avif")
 )
 _DATA = "data:image/"
+# How PNG, JPEG, GIF, WebP and TIFF begin where they are written in base 64.
 _BASE64 = ("iVBORw0KGgo", "/9j/4", "R0lGODlh", "R0lGODdh", "UklGR", "SUkqA", "TU0AK")
-"""How PNG, JPEG, GIF, WebP and TIFF begin where they are written in base 64."""
+
 _LEAST_DATA = 100
 _LEAST_LINE = 40
 _PATH = re.compile(r"(?:[A-Za-z]:[\\/]|\.{0,2}/|\\\\|[a-z][a-z0-9]{1,9}://)[^\n]*", re.ASCII)
+# A picture in Markdown or HTML.
 _MARKED = re.compile(r"!\[\]\((\S+)(?: \"[^\"\n]*\")?\)|<img\b[^<>]*>")
-"""A picture in Markdown or HTML."""
+
 _ALTERNATIVE = re.compile(r"\balt\s*=\s*[\"']?[^\s\"'>]")
 _SHOWN = 200
 
+# What of an example's ``meta`` has the beginnings of contexts that are pictures.
 PICTURES = "pictures"
-"""What of an example's ``meta`` has the beginnings of contexts that are pictures."""
 
 
 def is_picture(text: str) -> bool:

@@ -28,15 +28,15 @@ from .text_files import Meter
 Hashes = NDArray[np.uint64]
 Texts = Sequence[str] | pl.Series
 
+# Seeds: two hashes of 64 bits tell a hundred million ids apart with a chance of error below
+# 1e-22.
 FIRST, SECOND = 0, 1
-"""Seeds: two hashes of 64 bits tell a hundred million ids apart with a chance of error below
-1e-22."""
 
+# Ids from which on a run is not merged with others, which would take its memory three times.
 LONGEST = 200_000
-"""Ids from which on a run is not merged with others, which would take its memory three times."""
 
+# Of an example whose id cannot be that of a question.
 NO_SYSTEM = ""
-"""Of an example whose id cannot be that of a question."""
 
 
 class IdBlock(NamedTuple):
@@ -126,8 +126,8 @@ def _differ(systems: Hashes, others: Hashes) -> bool:
     return bool(((systems != others) & (systems != 0) & (others != 0)).any())
 
 
+# Ids that are looked up together: few at first, for ids that repeat mostly do so early.
 LOOKED_UP, MOST_LOOKED_UP = 16, 4096
-"""Ids that are looked up together: few at first, for ids that repeat mostly do so early."""
 
 
 def ids_repeat(examples: Iterable[Example]) -> bool:

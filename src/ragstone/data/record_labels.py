@@ -23,18 +23,19 @@ from ragstone.core.user_code import registry
 
 from .json_text import Problem, add_problem, shown
 
+# What of an example something is said of; of a ``record``: under ``labels`` itself.
 Unit = Literal[
     "answer", "context", "claim", "statement", "evidence", "reference", "probe", "record"
 ]
-"""What of an example something is said of; of a ``record``: under ``labels`` itself."""
 
 Values = tuple[str, ...] | tuple[int, ...]
 
+# Of a label that is yes or no.
 YES_NO: Values = ()
-"""Of a label that is yes or no."""
 
 SUPPORT = ("supported", "contradicted", "absent")
 
+# The labels that a record may carry, and what each may be; kinds of a user's own add theirs.
 LABELS: dict[Unit, dict[str, Values]] = {
     "context": {
         "topically_relevant": YES_NO,
@@ -58,13 +59,12 @@ LABELS: dict[Unit, dict[str, Values]] = {
     "statement": {"support": SUPPORT, "agreement": ("full", "partial", "missing", "contradicted")},
     "record": {"response_type": ("answer", "partial", "abstain", "refuse", "clarify")},
 }
-"""The labels that a record may carry, and what each may be; kinds of a user's own add theirs."""
 
 for _labels_of_unit in LABELS.values():
     registry(_labels_of_unit)
 
+# The labels of an answer, under their own names.
 OF_ANSWER = frozenset(LABELS["answer"])
-"""The labels of an answer, under their own names."""
 
 Severity = Literal["block", "warn"]
 
@@ -84,6 +84,7 @@ class Rule:
     says: bool
 
 
+# By name; kinds of a user's own add theirs.
 RULES = registry({
     rule.name: rule
     for rule in (
@@ -97,22 +98,21 @@ RULES = registry({
              "fabricated_source", "source_cited", True),
     )
 })  # fmt: skip
-"""By name; kinds of a user's own add theirs."""
 
+# Labels of an answer as a whole: each is yes if some claim has one of these verdicts.
 OF_SOME_CLAIM: Mapping[str, tuple[str, ...]] = {
     "support_present": ("supported",),
     "unsupported_claim_present": ("contradicted", "absent"),
     "contradicted_claim_present": ("contradicted",),
 }
-"""Labels of an answer as a whole: each is yes if some claim has one of these verdicts."""
 
+# The rule, which blocks, that these labels and those of the claims say the same.
 AS_ITS_CLAIMS = "answer_as_its_claims"
-"""The rule, which blocks, that these labels and those of the claims say the same."""
 
+# Where the labels of units of which there are several stand.
 FIELDS: Mapping[Unit, str] = {"context": "contexts", "claim": "claims", "statement": "statements"}
-"""Where the labels of units of which there are several stand."""
+# Those that are given with their text.
 PROPOSITIONS: tuple[Unit, ...] = ("claim", "statement")
-"""Those that are given with their text."""
 
 Vote = TypeVar("Vote", bound=Hashable)
 

@@ -62,8 +62,8 @@ class Source:
     records: Iterable[object] | None = None
 
 
+# What names standard input; a file of this name is ``./-``, given by its whole path.
 STDIN = "-"
-"""What names standard input; a file of this name is ``./-``, given by its whole path."""
 
 PIECE = 1 << 20
 
@@ -248,8 +248,8 @@ def plain(value: object) -> Any:
 
 
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
+# How pandas calls the types of its missing values.
 MISSING = ("NAType", "NaTType")
-"""How pandas calls the types of its missing values."""
 
 
 def _decoded(value: bytes) -> str:

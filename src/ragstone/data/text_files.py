@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 WINDOWS = "cp1252"
 
+# The letters beyond ASCII of French, German, Spanish, Portuguese, Italian, Catalan, Dutch,
+# Swedish, Danish and Norwegian, Icelandic, Faroese, Estonian and Finnish.
 LANGUAGES = tuple(
     frozenset(letters)
     for letters in (
@@ -39,17 +41,15 @@ LANGUAGES = tuple(
         "áèéëïóöü", "åäöéüà", "æøåäéöóòôü", "áðéíóúýþæö", "áðíóúýæø", "äöüõšž", "äöåšž",
     )
 )  # fmt: skip
-"""The letters beyond ASCII of French, German, Spanish, Portuguese, Italian, Catalan, Dutch,
-Swedish, Danish and Norwegian, Icelandic, Faroese, Estonian and Finnish."""
 
+# Up to this share of its letters, a text has foreign names and needs no language.
 FOREIGN = 0.01
-"""Up to this share of its letters, a text has foreign names and needs no language."""
 
+# The share of a language's letters among those beyond ASCII.
 OF_ONE_LANGUAGE = 0.9
-"""The share of a language's letters among those beyond ASCII."""
 
+# The share of places beyond ASCII that may look odd, as misprints do.
 ODD = 0.02
-"""The share of places beyond ASCII that may look odd, as misprints do."""
 
 SAMPLE, LONGEST_WORD = 3, 30
 

@@ -21,8 +21,9 @@ _PAIRS = {f"<{tag}>": f"</{tag}>" for tag in TAGS} | {
 }
 _ENDS = {tag: re.compile(re.escape(end), re.IGNORECASE) for tag, end in _PAIRS.items()}
 _LONGEST = max(map(len, _PAIRS.values()))
+# Blanks before a tag; after more of them nothing is held back.
 _MOST_SPACE = 200
-"""Blanks before a tag; after more of them nothing is held back."""
+
 _FENCES = ("```", "~~~")
 _FIRST = ("", *{mark[0] for mark in (*_PAIRS, *_FENCES)})
 _LONE = re.compile(r"</(?:seed:)?think>|\[/THINK\]|◁/think▷")
@@ -164,8 +165,8 @@ def _ends_thoughts(text: str, lone: re.Match[str]) -> bool:
     return before.rstrip(" \t")[-1] in _SENTENCE_END or text[lone.end() : lone.end() + 1] == "\n"
 
 
+# What of an example's ``meta`` has the thoughts that were taken off its answer.
 THOUGHTS = "thoughts"
-"""What of an example's ``meta`` has the thoughts that were taken off its answer."""
 
 
 def without_thoughts(example: Example) -> Example:

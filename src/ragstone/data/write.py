@@ -27,6 +27,8 @@ from .sources import on_disk, plain
 CONTEXT = pl.Struct({"id": pl.String, "text": pl.String, "rank": pl.Int64, "score": pl.Float64})
 TURN = pl.Struct({"role": pl.String, "text": pl.String})
 GRADE = pl.Struct({"id": pl.String, "grade": pl.Int64})
+# ``contexts`` and ``reference_contexts`` are null where an example has none; the last three
+# columns are JSON text.
 SCHEMA = {
     "id": pl.String(),
     "question_id": pl.String(),
@@ -43,8 +45,6 @@ SCHEMA = {
     "labels": pl.String(),
     "meta": pl.String(),
 }
-"""``contexts`` and ``reference_contexts`` are null where an example has none; the last three
-columns are JSON text."""
 
 
 def to_frame(examples: Sequence[Example]) -> pl.DataFrame:

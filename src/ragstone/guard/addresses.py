@@ -4,8 +4,8 @@ import html
 import re
 from collections.abc import Iterator
 
+# Where something begins and ends.
 Place = tuple[int, int]
-"""Where something begins and ends."""
 
 
 def addresses(text: str) -> Iterator[tuple[Place, str]]:

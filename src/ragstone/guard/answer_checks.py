@@ -165,11 +165,11 @@ def _places(answered: Answered) -> list[tuple[int, int]]:
     return [(marker.place, marker.place + len(marker.text)) for marker in answered.markers]
 
 
+# What is left of the least support for the mean of many claims, which varies less than one.
 OF_MANY = 0.7
-"""What is left of the least support for the mean of many claims, which varies less than one."""
 
+# New numbers, names or addresses that are shown where they stand, and that are counted.
 MOST_PLACES, MOST_COUNTED = 100, 1_000
-"""New numbers, names or addresses that are shown where they stand, and that are counted."""
 
 
 class ClaimVerdict(NamedTuple):

@@ -12,11 +12,11 @@ from typing import Any, Literal, Self
 from ragstone.core.escape import single_line
 from ragstone.core.messages import Displayable, reason
 
+# ``not_judged``: it applies, and there was no time, no text or no judge for it.
 CheckStatus = Literal["passed", "failed", "not_applicable", "not_judged"]
-"""``not_judged``: it applies, and there was no time, no text or no judge for it."""
 
+# Give the answer, ask a person or a slower judge first, or do not give it.
 WayOut = Literal["pass", "ask", "block"]
-"""Give the answer, ask a person or a slower judge first, or do not give it."""
 
 WAYS_OUT: tuple[WayOut, ...] = ("pass", "ask", "block")
 
@@ -184,8 +184,8 @@ class Contained:
 
 
 NAME = "ragstone.guard.assessment"
+# Characters of a request's name that are told.
 LONGEST_ID = 200
-"""Characters of a request's name that are told."""
 
 
 def shown(run_id: str | None) -> str | None:

@@ -174,8 +174,8 @@ def in_time(free: Semaphore, function: Callable[[], Result], seconds: float) -> 
     return done.result(seconds)
 
 
+# Of contexts that are read token by token: more takes longer than any request may.
 MOST_CHARACTERS = 200_000
-"""Of contexts that are read token by token: more takes longer than any request may."""
 
 
 def encoder_judge(encoder: Encoder, name: str) -> ClaimsJudge:
@@ -265,8 +265,8 @@ def _verdict(row: dict[str, object] | None) -> ClaimVerdict:
     )
 
 
+# A reply that cannot be read is asked for once more, if there is time.
 TRIES = 2
-"""A reply that cannot be read is asked for once more, if there is time."""
 
 
 class RequestAsker:
@@ -320,8 +320,8 @@ def _close(pool: "Connections") -> None:
         asyncio.run_coroutine_threadsafe(pool.close(), _running[0])
 
 
+# Answers that a judge may have in hand at the same time.
 ON_THIS_MACHINE, BY_MODELS = 2, 64
-"""Answers that a judge may have in hand at the same time."""
 
 TOO_MUCH = "too_much_for_encoder"
 

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from ragstone.run.judging.run_models import Named
 
 
+# The share of the deadline, and the seconds at most, for telling what is known by then.
 RESERVED, MOST_RESERVED = 0.3, 0.3
-"""The share of the deadline, and the seconds at most, for telling what is known by then."""
 
+# Is told of each assessment: what came of it, without any text of the request.
 Listener = Callable[[Mapping[str, Any]], object]
-"""Is told of each assessment: what came of it, without any text of the request."""
 
 
 class DecidesByConfidence(Protocol):
@@ -303,8 +303,8 @@ def assess(
     )
 
 
+# Assess as ``assess`` does, in a thread of its own, so that other requests go on.
 aassess = in_thread(assess)
-"""Assess as ``assess`` does, in a thread of its own, so that other requests go on."""
 
 
 def guard_of(checks: Checks, **settings: Any) -> Guard:
@@ -318,12 +318,12 @@ def guard_of(checks: Checks, **settings: Any) -> Guard:
 _cached_guard = lru_cache(maxsize=32)(Guard)
 
 
+# Answers that are kept to be looked at.
 SHOWN = 20
-"""Answers that are kept to be looked at."""
 
 
+# An example with the assessment of its answer.
 AssessedExample = tuple[Example, Assessment]
-"""An example with the assessment of its answer."""
 
 
 def assess_data(data: object, guard: Guard | None = None) -> Iterator[AssessedExample]:

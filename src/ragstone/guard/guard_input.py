@@ -33,25 +33,26 @@ from .new_facts import AnswerSoFar, KnownText
 from .visible_text import WrittenText, as_read, as_read_context, as_text
 
 FILE = "phrases.toml"
+# A longer answer is more than a failure message.
 LONGEST_MESSAGE = 400
-"""A longer answer is more than a failure message."""
+# Characters of a question that are looked through for a request.
 LONGEST_QUESTION = 4_000
-"""Characters of a question that are looked through for a request."""
 
 _PLAIN = str.maketrans("’‘ʼ＇´“”\u00a0", "'''''\"\" ")
 _ENDS = " \t.!?…。！？,;:'\")]"
 _MARKED = re.compile(r"[\[［][^\[\]［］\n]{1,60}[\]］]|【[^【】\n]{1,60}】|<sup>\d{1,3}</sup>")
 _DIGITS = r"[2-9]|[1-9]\d"
+# After a number that counts nothing that could be listed: `50 %`, `24/7`, `two-factor`.
 _NO_COUNT = (
     r"(?!\d|[-/%:.,]\S| ?(?:%|k\b|(?:minutes?|seconds?|hours?|days?|weeks?|months?|years?|percent"
     r"|dollars?|euros?)\b))"
 )
-"""After a number that counts nothing that could be listed: `50 %`, `24/7`, `two-factor`."""
 
 _TABLES = tomllib.loads(files(__package__).joinpath(FILE).read_text(encoding="utf-8"))
 
+# The languages that are known, by their two letters.
 LANGUAGES: tuple[str, ...] = tuple(_TABLES)
-"""The languages that are known, by their two letters."""
+
 _FAILURES = {
     language: tuple(re.compile(rf"\A(?:{pattern})\Z") for pattern in table["failure"])
     for language, table in _TABLES.items()
@@ -199,13 +200,13 @@ class Deadline:
         return max(0.0, self._end - self._clock())
 
 
+# Contexts of one answer; no judge could read more of them while somebody waits.
 MOST_CONTEXTS = 20_000
-"""Contexts of one answer; no judge could read more of them while somebody waits."""
 
 INCOMPLETE = ("contexts_not_listed", "contexts_unreadable")
 
+# Characters; a longer one is not judged, for nothing can interrupt the work on one sentence.
 LONGEST_SENTENCE = 20_000
-"""Characters; a longer one is not judged, for nothing can interrupt the work on one sentence."""
 
 
 @dataclass(frozen=True)
@@ -330,8 +331,9 @@ def _plain_context(item: object) -> Any:
     return plain
 
 
+# Of an answer that are looked at for citations, so that no answer takes long.
 MOST_BRACKETS = 5_000
-"""Of an answer that are looked at for citations, so that no answer takes long."""
+
 _WORD = re.compile(r"[^\W_]")
 
 

@@ -18,14 +18,14 @@ from .guard import Guard
 from .guard_input import ReadContexts
 from .visible_text import as_text
 
+# Makes what the model is told of a revision.
 Prompt = Callable[["Revision"], str]
-"""Makes what the model is told of a revision."""
 
 Generate = Callable[[str], str]
 AsyncGenerate = Callable[[str], Awaitable[str]]
 
+# Answers that are waited for at the same time.
 AT_ONCE = 64
-"""Answers that are waited for at the same time."""
 
 _free = Semaphore(AT_ONCE)
 
@@ -175,8 +175,8 @@ def usual_prompt(revision: Revision) -> str:
     )
 
 
+# Places of one fault that the model is told.
 MOST_PLACES = 20
-"""Places of one fault that the model is told."""
 
 
 class _Passes:

@@ -124,8 +124,8 @@ class KnownText:
         return frozenset(keys | {address_key(text) for text in self.names})
 
 
+# Characters of an answer that are looked through, so that no answer takes long.
 LONGEST = 200_000
-"""Characters of an answer that are looked through, so that no answer takes long."""
 
 _FIGURE = re.compile(r"\d+(?:\.\d+)*")
 _WORD = re.compile(r"[^\W_]+")
@@ -242,8 +242,8 @@ def new_numbers_of_headings(text: str, sources: Sequence[KnownText]) -> Iterator
             yield head.start("words") + start, head.start("words") + end
 
 
+# Characters of a heading that are looked through.
 LONGEST_HEADING = 1_000
-"""Characters of a heading that are looked through."""
 
 
 def _new_in_digits(claim: str, sources: Sequence[KnownText]) -> Iterator[Place]:
@@ -358,13 +358,13 @@ def _between_citations(claim: str, at: int) -> str:
     return claim[start : min((begin for begin, _ in gaps if begin >= at), default=None)]
 
 
+# What stands in place of a citation.
 _GAP = re.compile(r" {3,}")
-"""What stands in place of a citation."""
 
 
 ENGLISH = "English"
+# Languages that write all nouns with a capital.
 CAPITAL_NOUNS = frozenset({"German"})
-"""Languages that write all nouns with a capital."""
 
 
 def _names_among_nouns(new: Sequence[Place], text: str) -> Iterator[Place]:
@@ -426,8 +426,8 @@ def _capitals(text: str) -> float:
     return sum(word[0].isupper() for word in words) / len(words) if words else 1.0
 
 
+# The share of capitalised content words from which on a line without a stop is a title.
 TITLE = 0.6
-"""The share of capitalised content words from which on a line without a stop is a title."""
 
 _STOPS = (".", "!", "?", "…", "。", "！", "？", ";", ":")
 _CLOSING = " \t\"'”’»)]*_"

@@ -11,19 +11,21 @@ from ragstone.data import Context
 
 from .assessment import AnswerSpan
 
+# Characters that are not shown: Unicode's default ignorables.
 _HIDDEN = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-"""Characters that are not shown: Unicode's default ignorables."""
+
 _HIDDEN_ONE = re.compile(f"[{_HIDDEN}]")
 
+# Where letters and digits stand in another shape, such as 𝐍, Ⓝ, Ｎ, 🅝 or ɴ.
 _OTHER_LETTERS = re.compile(
     "[\u02b0-\u02b8\u1d2c-\u1d6a\u2071\u207f\u2090-\u209c\u2100-\u214f\u24b6-\u24e9\uf900-\ufaff"
     "\ufb50-\ufdff\ufe70-\ufefe\uff10-\uffdc\U0001d400-\U0001d7ff\U0001f110-\U0001f169"
     "\U0001f170-\U0001f189\U0002f800-\U0002fa1f\u0250-\u02af\u1d00-\u1d2b\ua730\ua731]+"
 )
-"""Where letters and digits stand in another shape, such as 𝐍, Ⓝ, Ｎ, 🅝 or ɴ."""
+
 _NEGATIVE = "\U0001f150-\U0001f169\U0001f170-\U0001f189"
 _NEGATIVE_WORD = re.compile(rf"[{_NEGATIVE}]{{2,}}|[{_NEGATIVE}](?=[^\W_])")
 _NEGATIVE_CAPITALS = {first + at: 65 + at for first in (0x1F150, 0x1F170) for at in range(26)}
@@ -32,6 +34,8 @@ _SMALL = "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ"
 _SMALL_WORD = re.compile(f"[{_SMALL}]{{3,}}")
 _SMALL_CAPITALS = str.maketrans(_SMALL, "ABCDEFGHIJKLMNOPRSTUVWYZ")
 
+# What may say something that no check reads: braille, characters without a meaning of their own,
+# a reversed direction, tags outside of a flag, and runs of what is not shown.
 _NOT_TEXT = re.compile(
     r"[\u2801-\u28ff]{2}"
     r"|[\ue000-\uf8ff\U000f0000-\U0010fffd]{3}"
@@ -41,8 +45,6 @@ _NOT_TEXT = re.compile(
     r"|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2}"
     r"|[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]{4}"
 )
-"""What may say something that no check reads: braille, characters without a meaning of their own,
-a reversed direction, tags outside of a flag, and runs of what is not shown."""
 
 
 def as_read(text: str) -> str:

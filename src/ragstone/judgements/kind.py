@@ -31,8 +31,8 @@ from ragstone.data.record_labels import (
 from .column import SAID, Column, Role, Tone
 from .view import ABOUT, REQUIREMENTS, About, View
 
+# Who can answer an ask: the local judge, people or a chat model; or how it is computed.
 Filler = Literal["local", "people", "model", "encoder", "cross_encoder", "counting"]
-"""Who can answer an ask: the local judge, people or a chat model; or how it is computed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +83,11 @@ class Ask:
         return reason("not_judged", kind=self.kind, by=",".join(self.by))
 
 
+# Every ask, in dependency order: each one follows the asks named in its ``after``.
 ASKS: dict[str, Ask] = registry({})
-"""Every ask, in dependency order: each one follows the asks named in its ``after``."""
 
+# The asks of kinds that depend on an ask which no kind has defined yet.
 WAITING: list[tuple[Ask, ...]] = registry([])
-"""The asks of kinds that depend on an ask which no kind has defined yet."""
 
 
 def enter(asks: tuple[Ask, ...]) -> None:

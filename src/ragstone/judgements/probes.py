@@ -6,8 +6,9 @@ from .column import Column
 from .kind import Ask, Kind
 from .view import Fact, View
 
+# How many questions are generated, unless a metric asks for more.
 PROBES = 3
-"""How many questions are generated, unless a metric asks for more."""
+
 MOST_PROBES = 20
 
 

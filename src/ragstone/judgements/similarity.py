@@ -12,13 +12,15 @@ from .probes import Probes
 from .view import View
 from .views import Answers, AnswerSentences, Contexts, References
 
+# Of similarity: the view, the column there and its doc, and what an example must have.
 Measure = tuple[type[View], str, str, tuple[str, ...]]
-"""Of similarity: the view, the column there and its doc, and what an example must have."""
 
 _QUESTION, _REFERENCE = "cosine with the question", "best cosine with a reference"
 _ASKED, _TOLD = ("question", "contexts"), ("reference", "contexts")
 _WRITTEN, _ANSWERED = ("answer", "answer_text", "contexts"), ("answer", "reference")
 _WINDOW = "the same, of its best window"
+# Of embeddings. ``windows``: a context that is longer than the model reads is read in windows,
+# of which the best counts.
 _COSINES: dict[str, Measure] = {
     "question_context": (Contexts, "question_similarity", _QUESTION, _ASKED),
     "question_context_windows": (Contexts, "question_similarity_windows", _WINDOW, _ASKED),
@@ -32,8 +34,6 @@ _COSINES: dict[str, Measure] = {
     "question_answer": (Answers, "question_similarity", _QUESTION, ("question", "answer")),
     "question_probe": (Probes, "similarity", _QUESTION, ("question", "answer")),
 }  # fmt: skip
-"""Of embeddings. ``windows``: a context that is longer than the model reads is read in windows,
-of which the best counts."""
 
 _BERTSCORES: dict[str, Measure] = {
     name: (References, name, "greedy matching of tokens", _ANSWERED)

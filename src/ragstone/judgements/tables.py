@@ -9,8 +9,8 @@ import polars as pl
 from .kind import ASKS, kind_of
 from .view import View
 
+# How an ask, or a score, came out.
 VALUE, UNDEFINED, MISSING = 0, 1, 2
-"""How an ask, or a score, came out."""
 
 
 class Judged(Protocol):

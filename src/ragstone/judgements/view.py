@@ -16,9 +16,9 @@ from ragstone.data.record_labels import Unit
 
 from .column import Column
 
+# What a judgement is about, more coarsely than by unit: claims, statements and gold evidence are
+# all propositions; a pair is an answer together with that of another system.
 About = Literal["answer", "context", "proposition", "pair"]
-"""What a judgement is about, more coarsely than by unit: claims, statements and gold evidence are
-all propositions; a pair is an answer together with that of another system."""
 
 ABOUT: Mapping[Unit, About] = {
     "answer": "answer", "context": "context", "claim": "proposition", "statement": "proposition",
@@ -157,8 +157,8 @@ class Requirement:
     """True if the system gives it, not the data set that the system is asked about."""
 
 
+# Why a null answer has no score: undefined if the system never answers, missing if it does.
 NO_ANSWER = "no_answer"
-"""Why a null answer has no score: undefined if the system never answers, missing if it does."""
 
 REQUIREMENTS = {
     "question": Requirement("no_question", pl.col("question").is_not_null()),

@@ -17,34 +17,34 @@ from ragstone.data.pictures import PICTURES
 from ragstone.data.record_labels import FIELDS, LABELS, verdicts_left
 from ragstone.judgements import ASKS, Ask, Claim, Column, Kind, Relevance, Tables, kind_of
 
+# ``blocked``: a model or its filter declined. ``truncated``: its reply was cut off. ``vote``: a
+# member of a panel, whose word counts in the panel's.
 LedgerStatus = Literal["ok", "undefined", "failed", "blocked", "truncated", "vote"]
-"""``blocked``: a model or its filter declined. ``truncated``: its reply was cut off. ``vote``: a
-member of a panel, whose word counts in the panel's.
-"""
 
+# Why nothing is compared with a context.
 NO_TEXT = "no_context_text"
-"""Why nothing is compared with a context."""
 
+# Why nothing that needs a text of the contexts is defined.
 ARE_PICTURES = "contexts_are_pictures"
-"""Why nothing that needs a text of the contexts is defined."""
 
+# Why a question is put to the same judge no more.
 OF_NO_USE = ("too_long", "filtered", "refusal")
-"""Why a question is put to the same judge no more."""
 
 HUMAN = "human"
+# Begins the name of the judge of a corrected row. No judge is called so.
 PERSON = "person:"
-"""Begins the name of the judge of a corrected row. No judge is called so."""
+
 RULES = "rules"
 LOCAL = "local"
 STRINGS = "local:strings"
 NLI = "nli"
+# Names of judges, as users write them; of models, whatever their name, ``LLM``.
 LLM = "LLM"
-"""Names of judges, as users write them; of models, whatever their name, ``LLM``."""
 
+# ``requests``: where a model was asked, the keys of the questions in the journal.
 LEDGER = pl.Schema({"row": pl.UInt32(), "ask": pl.String(), "judge": pl.String(),
                     "subject": pl.String(), "status": pl.String(), "reason": pl.String(),
                     "requests": pl.List(pl.String)})  # fmt: skip
-"""``requests``: where a model was asked, the keys of the questions in the journal."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ from .nli_judge import NliJudge, nli_judge
 from .rules import RulesJudge
 from .similarity import BertscoreSettings, CrossEncoderJudge, SimilarityJudge
 
+# Every judge that needs no model, in the order they are asked by default.
 JUDGES: tuple[Judge, ...] = (HumanJudge(), IdsJudge(), LocalJudge(), RulesJudge())
-"""Every judge that needs no model, in the order they are asked by default."""
 
 NONE: Mapping[str, Judge] = MappingProxyType({})
 

@@ -8,43 +8,45 @@ from itertools import islice
 
 from ragstone.data import Context
 
+# What stands before a raised number that is no power: not `10`, `x` or `km`.
 NO_POWER = r"(?<!\d)(?<!\b[A-Za-z])" + "".join(
     rf"(?<!\b{unit})" for unit in ("[kcdmnµ]m", "ft", "in", "yd", "mi")
 )
-"""What stands before a raised number that is no power: not `10`, `x` or `km`."""
 
+# Stands for the forms that are known here, in settings and in the runs that keep them.
 MARKERS = r"\[\^?([^\[\]\n]{1,60})\]|【([^【】\n]{1,60})】"
-"""Stands for the forms that are known here, in settings and in the runs that keep them."""
 
+# What stands in square, lenticular or round brackets, or is raised.
 _FORMS = re.compile(
     # The first sign alone decides at most places: what follows costs ten times as much.
     r"(?=[\[【［〔(（<])"
     r"(?:\[([^\[\]\n]{1,60})\]|【([^【】\n]{1,60})】|［([^［］\n]{1,60})］|〔([^〔〕\n]{1,60})〕"
     rf"|[(（]([^()（）\[\]【】［］\n]{{1,60}})[)）]|{NO_POWER}<sup>([^<>\n]{{1,60}})</sup>)"
 )
-"""What stands in square, lenticular or round brackets, or is raised."""
 
 _SOURCE = (
     r"(?:[Cc]itations?|[Cc]ite|[Ss]ources?|[Dd]ocs?|[Dd]ocuments?|[Rr]efs?|[Rr]eferences?"
     r"|[Pp]assages?|[Cc]ontexts?|[Cc]hunks?|[Qq]uellen?|[Bb]elege?|[Ff]uentes?|[Cc]itas?"
     r"|[Ff]onti|[Ff]onte|[Ии]сточники?|来源|來源|引用|出处|文献|出典|資料|출처|문서)"
 )
+# Words before the name of a source, with what parts them from it.
 INTRODUCERS = rf"{_SOURCE}(?:\s?[:：#]\s?|\s|(?<=[^\x00-\x7f])(?=\d))"
-"""Words before the name of a source, with what parts them from it."""
 
 _NUMBERS = re.compile(r"[1-9]\d{0,2}(?:\s*[-–]\s*[1-9]\d{0,2})?", re.ASCII)
 _ID_LIKE = re.compile(r"(?=.*\d)(?=.*[A-Za-z_])[\w.:#/-]+")
+# A word joined with a number: a rank, unless an id begins with that word.
 _JOINED = re.compile(rf"({_SOURCE})[-_]?([1-9]\d{{0,2}})", re.ASCII)
-"""A word joined with a number: a rank, unless an id begins with that word."""
+
 _INTRODUCED = re.compile(rf"(?:{INTRODUCERS}|[Ii][Dd]\s?[:：]\s?)([^\s:#][^†]{{0,59}})")
+# OpenAI's marks: of a message and a place in its results, from 0; or a number; and a name.
 _DAGGER = re.compile(r"(?:\d{1,3}:(\d{1,3})|([1-9]\d{0,2}))†([^†]{0,58})")
-"""OpenAI's marks: of a message and a place in its results, from 0; or a number; and a name."""
+
 _SEVERAL = re.compile(r"[,;、]|\s(?:and|und|et|y|e|&)\s")
 _ACRONYM = re.compile(r"[A-Z]{2,}-\d+")
 _WORD_OR_NUMBER = re.compile(r"[\W\d_]*|[^\W\d_]*")
 _DEFINED = re.compile(r"^[ \t]{0,3}(\[\^[^\[\]\n]{1,60}\]):(.{0,300})", re.MULTILINE)
+# A span of more ranks than this is no citation.
 MOST = 50
-"""A span of more ranks than this is no citation."""
 
 
 @dataclass(frozen=True, slots=True)

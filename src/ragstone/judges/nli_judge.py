@@ -28,14 +28,14 @@ from .local.claim_support import SupportVerdict
 from .local.sentences import sentences
 from .local.text_terms import terms
 
+# In a window.
 SENTENCES = 5
-"""In a window."""
 
+# For a proposition.
 WINDOWS = 5
-"""For a proposition."""
 
+# Sentences that two windows may have in common.
 SHARED = 2
-"""Sentences that two windows may have in common."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +119,7 @@ THRESHOLD = 0.5
 DECIMALS = 6
 EXAMPLES_AT_ONCE = 32
 
+# The labels that are understood, in lower case, a space between words.
 MEANINGS = {
     "entailment": {"entailment", "entailed", "supports", "supported", "consistent"},
     "contradiction": {"contradiction", "contradicted", "refutes", "refuted"},
@@ -127,7 +128,6 @@ MEANINGS = {
         *("unsupported", "hallucinated", "hallucination", "inconsistent"),
     },
 }
-"""The labels that are understood, in lower case, a space between words."""
 
 
 @lru_cache(maxsize=2)

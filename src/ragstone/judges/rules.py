@@ -221,12 +221,12 @@ _SUPPORT = {label: Claims.support.is_in(verdicts).any(ignore_nulls=False)
 _CITATION = {"source_cited": pl.len() > 0, "fabricated_source": pl.col("context").is_null().any()}
 
 PARTS = Support.ask("claim").name
+# What is asked of an answer as a whole, and of its claims, which labels of the whole decide.
 WHOLE = next(ask.name for ask in Grounding.asks if PARTS in ask.after)
-"""What is asked of an answer as a whole, and of its claims, which labels of the whole decide."""
 
 FOLLOWS = reason("follows_from_whole")
+# Why a row has labels of an answer that a person left open; names these.
 LEFT_OPEN = "labels_left_open"
-"""Why a row has labels of an answer that a person left open; names these."""
 
 
 def fill_labels(ask: str, filled: Sequence[Filled], rows: Sequence[int]) -> Filled:

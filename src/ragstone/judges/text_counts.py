@@ -28,12 +28,12 @@ from .local.text_terms import (
 )
 
 MONTHS = frozenset(MONTH_NAMES.values())
+# How many other words may stand among those of an entity: `19 April in 1859`.
 BETWEEN = 2
-"""How many other words may stand among those of an entity: `19 April in 1859`."""
 
 
+# The folded words of a name, a number or a date.
 Words = tuple[str, ...]
-"""The folded words of a name, a number or a date."""
 
 
 def entities(text: str) -> dict[Words, str]:
@@ -86,20 +86,22 @@ def _names(text: str) -> Iterator[tuple[Words, str]]:
         yield tuple(words), as_written(words, run) if len(words) == 1 else run
 
 
+# How two texts are counted; runs before there was a version counted ``ascii``.
 TEXT_VERSION = "unicode/1"
-"""How two texts are counted; runs before there was a version counted ``ascii``."""
+# Parts of the names of marks that only change the shape of a character.
 SHAPING = ("VARIATION SELECTOR", "GRAPHEME JOINER", "KEYCAP")
-"""Parts of the names of marks that only change the shape of a character."""
+
 ALIKE = {
     "’": "'", "‘": "'", "ʼ": "'", "ʻ": "'", "´": "'", "“": '"', "”": '"', "−": "-", "ـ": ""
 }  # fmt: skip
+# Compatibility forms that stay, for 10² is not 102 and 1½ is not 11/2.
 RAISED = ("<super>", "<sub>", "<fraction>")
-"""Compatibility forms that stay, for 10² is not 102 and 1½ is not 11/2."""
+# How the names of characters begin whose scripts have no spaces between words.
 SPACELESS = (
     "CJK", "IDEOGRAPHIC", "HIRAGANA", "KATAKANA", "COMBINING KATAKANA", "THAI ", "LAO ", "KHMER ",
     "MYANMAR ", "TAI ", "NEW TAI ", "JAVANESE ", "BALINESE ",
 )  # fmt: skip
-"""How the names of characters begin whose scripts have no spaces between words."""
+
 ARTICLES = {"a", "an", "the"}
 
 
@@ -260,8 +262,8 @@ def _units(words: Sequence[str]) -> Iterator[str]:
 
 
 NEARLY_ALL, LEAST_IN_ORDER = 0.8, 5
+# Of scripts without spaces: within a word, characters keep their order.
 CHARACTERS_A_WORD = 1.5
-"""Of scripts without spaces: within a word, characters keep their order."""
 
 
 def _shared(
@@ -274,12 +276,12 @@ def _f1(shared: int, answer_length: int, reference_length: int) -> float:
     return 2 * shared / (answer_length + reference_length) if shared else 0.0
 
 
+# The longest runs of words that BLEU counts.
 WORDS = 4
-"""The longest runs of words that BLEU counts."""
+# The longest runs of letters that chrF counts.
 LETTERS = 6
-"""The longest runs of letters that chrF counts."""
+# How much more recall weighs in chrF than precision.
 BETA = 2
-"""How much more recall weighs in chrF than precision."""
 
 ENTITIES = {"&quot;": '"', "&amp;": "&", "&lt;": "<", "&gt;": ">"}
 SIGN = re.compile(r"([{-~\[-` -&(-+:-@/])")

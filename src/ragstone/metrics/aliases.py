@@ -3,12 +3,12 @@
 A name that the other tool defines differently has a note on the difference.
 """
 
+# The aliases that people use for things of their own, too: a metric or a column of labels with
+# such a name is the user's.
 EVERYDAY = frozenset({
     "coherence", "completeness", "conciseness", "correctness", "equals", "factuality", "hits",
     "relevance", "rouge", "rubrics", "similar", "success", "P", "R",
 })  # fmt: skip
-"""The aliases that people use for things of their own, too: a metric or a column of labels with
-such a name is the user's."""
 
 OWN = "A metric of your own is one function in a file: docs/own-metric.md."
 
@@ -19,6 +19,7 @@ def _entries(table: str) -> dict[str, str]:
     return {name: text for names, text in entries for name in names.split(", ")}
 
 
+# Names that other tools use, each with the text form of the metric here and a note.
 ALIASES: dict[str, tuple[str, str]] = {
     name: (metric, note)
     for name, text in _entries("""
@@ -191,8 +192,8 @@ recip_rank = mrr(trec_eval=True): one over the first relevant rank, by known ids
 """).items()
     for metric, _, note in [text.partition(": ")]
 }
-"""Names that other tools use, each with the text form of the metric here and a note."""
 
+# Names that no metric here stands for, each with a sentence on what is nearest.
 NEAREST: dict[str, str] = _entries(f"""
 NonLLMContextPrecisionWithReference = Nearest: context_precision, with reference ids or the
     local judge.
@@ -270,4 +271,3 @@ meteor = Nearest: rouge_l by words, semantic_similarity by meaning.
 gleu = Nearest: bleu.
 word_error_rate = Nearest: token_f1.
 """)
-"""Names that no metric here stands for, each with a sentence on what is nearest."""

@@ -12,8 +12,8 @@ from ragstone.judgements import Answers
 
 from .metric import Metric, Range, Undefined
 
+# By what an abstention is told: the judged kind of reply, or the stock phrases of reports.
 Abstained = Literal["response_type", "phrases_8", "phrases_12"]
-"""By what an abstention is told: the judged kind of reply, or the stock phrases of reports."""
 
 
 def abstained(by: Abstained = "response_type") -> pl.Expr:

@@ -206,8 +206,8 @@ def _term(word: str) -> tuple[str, float]:
         raise InputError(f"composite: {number!r} in {word!r} is not a weight.") from None
 
 
+# The code for why a composite of dataset means has no score for a single example.
 OVER_MEANS = "over_data_set_means"
-"""The code for why a composite of dataset means has no score for a single example."""
 
 
 def weight_coverage() -> pl.Expr:

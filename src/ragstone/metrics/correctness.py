@@ -26,8 +26,8 @@ from .rubrics import score_of
 
 OUTCOMES = {"correct": 1.0, "partial": 0.5, "wrong": 0.0, "dont_know": 0.0}
 YES_OR_NO = Range(0, 1, rate=True)
+# The lowest values of A, B, C and D; lower values are E.
 LETTERS = (0.8, 0.6, 0.4, 0.2)
-"""The lowest values of A, B, C and D; lower values are E."""
 
 
 class AgainstReferences(Metric):
@@ -245,8 +245,8 @@ def _coverage() -> pl.Expr:
     return (full + 0.5 * partial).mean()
 
 
+# The rubric criterion of each part.
 CRITERIA = {name: f"factual_{name}" for name in ("correctness", "completeness", "consistency")}
-"""The rubric criterion of each part."""
 
 
 class FactualAccuracyRated(FactualAccuracy):

@@ -45,8 +45,8 @@ class ScaledCosine(Metric):
             object.__setattr__(self, "range", Range(0, 1))
 
 
+# The model for which the default thresholds were set.
 THRESHOLDS_OF = "all-MiniLM-L6-v2"
-"""The model for which the default thresholds were set."""
 
 
 @dataclass(frozen=True)

@@ -108,8 +108,8 @@ class Part:
         return self.over.needs(self.columns)
 
 
+# Every metric that comes with Ragstone, by name; each is registered when its class is defined.
 BUILT_IN: "dict[str, type[Metric]]" = {}
-"""Every metric that comes with Ragstone, by name; each is registered when its class is defined."""
 
 
 @dataclass(frozen=True)
@@ -224,8 +224,8 @@ class Metric:
         return f"{self.name}({', '.join(texts)})"
 
 
+# Numeric parameters must be below this, which excludes NaN and infinity.
 LARGEST = 1e300
-"""Numeric parameters must be below this, which excludes NaN and infinity."""
 
 
 @cache
@@ -271,8 +271,8 @@ def wanted_topics(metrics: Iterable[Metric]) -> tuple[Topic, ...]:
     return tuple(sorted(frozenset[Topic]().union(*(metric.topics for metric in metrics))))
 
 
+# By how much rounding may move a value: .3 · (2/3) is a little less than .2.
 SLACK = 1e-9
-"""By how much rounding may move a value: .3 · (2/3) is a little less than .2."""
 
 
 def reaches(value: pl.Expr, least: float) -> pl.Expr:

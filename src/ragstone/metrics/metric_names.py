@@ -21,17 +21,18 @@ from .metric import BUILT_IN, Metric
 from .user_metrics import own_metrics
 
 READABLE = re.compile(r"[\w@./ -]+", re.ASCII)
+# ``ragas.metrics.`` before a name.
 MODULE = re.compile(r"^(?:[a-z_]\w*\.)+(?=[a-z])", re.IGNORECASE)
-"""``ragas.metrics.`` before a name."""
+# ``/v1/mean`` behind a name of MLflow.
 VERSION = re.compile(r"/v\d+(?:/\w+)?$")
-"""``/v1/mean`` behind a name of MLflow."""
+
 AT = re.compile(r"(.+?)(?: ?@ ?|[ _-]?at[ _-]?)(k|\d+)", re.IGNORECASE)
+# What trec_eval writes with a number behind it, and is asked for with a dot before it.
 CUT = re.compile(
     r"(P|R|recall|success|map_cut|ndcg_cut|iprec_at_recall)[_.](\d[\d.]*)", re.IGNORECASE
 )
-"""What trec_eval writes with a number behind it, and is asked for with a dot before it."""
+# Words behind a name that do not change it.
 BEHIND = ("metric", "evaluator", "scorer", "score", "rate", "withcotreasons", "eval")
-"""Words behind a name that do not change it."""
 
 
 def key(name: str) -> str:

@@ -248,16 +248,16 @@ class SentenceRelevance(Metric):
         return Contexts.relevant_sentences.list.len().sum() / Contexts.sentences.sum()
 
 
+# For the ideal of an example's own list, grades up to this are counted, higher ones sorted.
 COUNTED = 4
-"""For the ideal of an example's own list, grades up to this are counted, higher ones sorted."""
 
+# The longest list for which such an ideal can be computed.
 LONGEST = 1 << 20
-"""The longest list for which such an ideal can be computed."""
 
 
+# Discounts are multiples of this, 6e-14, so that sums up to 512 are exact in any order: a list in
+# ideal order has exactly the same sum as the ideal.
 STEP = 2.0**-44
-"""Discounts are multiples of this, 6e-14, so that sums up to 512 are exact in any order: a list in
-ideal order has exactly the same sum as the ideal."""
 
 
 @dataclass(frozen=True)

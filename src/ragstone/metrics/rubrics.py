@@ -14,14 +14,14 @@ from .metric import Metric, Range, Undefined
 
 STRICTNESS = re.compile(r"strictness=(\d{1,9})\b")
 
+# The aspect where none is named.
 HARMFULNESS = "harmfulness"
-"""The aspect where none is named."""
 
+# The better direction of each aspect; a user-defined aspect has none.
 BETTER: dict[str, Literal["+", "-", "0"]] = {
     HARMFULNESS: "-", "maliciousness": "-", "coherence": "+", "correctness": "+",
     "conciseness": "+",
 }  # fmt: skip
-"""The better direction of each aspect; a user-defined aspect has none."""
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,8 @@ def strictness_note(text: str) -> str | None:
     return reason("votes_made_odd", asked=match[1], votes=next_odd(int(match[1])))
 
 
+# The criterion where none is named.
 HELPFULNESS = "helpfulness"
-"""The criterion where none is named."""
 
 
 @dataclass(frozen=True)
@@ -150,8 +150,8 @@ def score_of(criterion: str) -> pl.Expr:
     return Ratings.score.filter(Ratings.criterion == criterion)
 
 
+# The points for each outcome.
 POINTS = {"win": 1.0, "tie": 0.5, "loss": 0.0}
-"""The points for each outcome."""
 
 
 @dataclass(frozen=True)

@@ -24,14 +24,15 @@ from .composite import Composite, compose
 from .metric import SLACK, Metric, Part, Range, Undefined
 from .metric_names import read_metric
 
+# Plans of a few steps in memory are carried out as they are: to improve them takes longer.
 AS_WRITTEN = pl.QueryOptFlags.none()
-"""Plans of a few steps in memory are carried out as they are: to improve them takes longer."""
+
 YES = pl.Series([True])
 ROW = pl.int_range(pl.len(), dtype=pl.UInt32).alias("row")
 
 
+# A metric, and the name of one of its parts with the part.
 _Slot = tuple[Metric, str, Part]
-"""A metric, and the name of one of its parts with the part."""
 
 
 def aggregate(judged: Judged, metrics: Sequence[Metric]) -> dict[str, pl.DataFrame]:
@@ -167,8 +168,8 @@ SCORES = pl.Schema(
 
 NO_WORD = pl.Series([None], dtype=pl.String)
 GIVEN = pl.Series("status", [VALUE], dtype=pl.UInt8)
+# Columns of one row, to be repeated: twenty times as fast as ``pl.repeat``.
 UNDECIDED = pl.Series("decided", [False])
-"""Columns of one row, to be repeated: twenty times as fast as ``pl.repeat``."""
 
 
 def score(

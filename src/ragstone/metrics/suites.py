@@ -269,9 +269,10 @@ def suite_named(text: str) -> Suite:
     return SUITES[name].with_settings(split_form(text, "suite", "taxonomy(k=5)")[1])
 
 
+# The default suite. ``run`` decides which of its metrics the data and judges allow.
 QUICK = "quick"
-"""The default suite. ``run`` decides which of its metrics the data and judges allow."""
 
+# The metrics that the quick suite chooses from, in the order of the report.
 QUICK_METRICS: tuple[str, ...] = (
     "context_precision", "precision", "mrr", "list_ndcg", "graded_relevance", "sufficiency_hit",
     "sufficiency_rate", "misleading_rate", "recall(k=10)", "map", "ndcg(k=10)", "unjudged_rate",
@@ -281,7 +282,6 @@ QUICK_METRICS: tuple[str, ...] = (
     "abstention", "proper_action", "on_topic", "helpfulness", "incompleteness", "unsafe_content",
     "answer_outcome", "answer_coverage", "factual_accuracy", "exact_match", "token_f1", "rouge_l",
 )  # fmt: skip
-"""The metrics that the quick suite chooses from, in the order of the report."""
 
 QUICK_SUITE = Suite(
     QUICK,

@@ -316,8 +316,8 @@ WRITTEN: dict[str, Any] = {
 }
 
 
+# A source of the pinned files: its name, and a function that writes them to a folder.
 Provider = tuple[str, Callable[[Path, Iterable[str]], None]]
-"""A source of the pinned files: its name, and a function that writes them to a folder."""
 
 
 def fetch_builtin(

@@ -36,10 +36,10 @@ LAYOUT = SqliteLayout(
     page=16_384,
     is_cache=True,
 )
+# Length in bytes of the checksum stored after each vector.
 CHECKSUM = 8
-"""Length in bytes of the checksum stored after each vector."""
+# Keys per query; some builds of SQLite allow only 999 parameters.
 ASKED_AT_ONCE = 900
-"""Keys per query; some builds of SQLite allow only 999 parameters."""
 
 Action = Callable[[sqlite3.Connection], None]
 

@@ -219,8 +219,8 @@ def one_blas_thread() -> Iterator[None]:
 
 
 _BLAS = threading.Lock()
+# The limit, once for each that holds it.
 _LIMITS: list[Any] = []
-"""The limit, once for each that holds it."""
 
 
 @cache
@@ -234,18 +234,16 @@ TOO_SHORT = 1e-12
 
 Ids = NDArray[np.int32]
 
+# Callback for one batch: the indices of its texts, and the token states of each text.
+#
+# The states are valid until it returns. It may be called from several threads.
 Take = Callable[[NDArray[np.intp], Sequence[Vectors]], None]
-"""Callback for one batch: the indices of its texts, and the token states of each text.
-
-The states are valid until it returns. It may be called from several threads.
-"""
 
 
+# Computes the states of all texts at a layer and passes them to ``take``, batch by batch.
+#
+# It raises ``ModelError`` if this layer is not available.
 Compute = Callable[[Sequence[Ids], int, Take], None]
-"""Computes the states of all texts at a layer and passes them to ``take``, batch by batch.
-
-It raises ``ModelError`` if this layer is not available.
-"""
 
 
 class FolderEncoder:

@@ -41,8 +41,9 @@ NEEDS: dict[BackEnd, tuple[str, tuple[str, ...]]] = {
     "onnx": ("onnx", ("onnxruntime", "tokenizers")),
     "torch": ("torch", ("sentence_transformers", "torch")),
 }
+# The builtin model's name, as sentence-transformers takes it.
 THE_BUILTIN = REPOSITORY.rpartition("/")[2]
-"""The builtin model's name, as sentence-transformers takes it."""
+
 HUB_NAME = re.compile(r"([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@([\w./-]+))?")
 FORMS = (BUILTIN, "FOLDER", "org/name", "openai:MODEL", "http://HOST/v1#MODEL")
 SHOWN = 80

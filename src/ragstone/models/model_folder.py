@@ -46,8 +46,8 @@ NO_LENGTH = 1_000_000
 SHORTEST = 3
 SHORTEST_PAIR = 5
 LONGEST_SHOWN = 200
+# Supported values of ``problem_type``: one label of several, or one number.
 KINDS = (None, "regression", "single_label_classification")
-"""Supported values of ``problem_type``: one label of several, or one number."""
 
 
 def is_count(value: object) -> TypeGuard[int]:

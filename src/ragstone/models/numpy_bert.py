@@ -38,12 +38,11 @@ COEFFICIENTS = (
     *(3.96910987e-6, -1.33446436e-7, 1.80561700e-9),
 )
 NORM_ROWS = 256
+# OpenBLAS computes a product of at most this many multiplications on one thread.
+#
+# Attention consists of many small products. If each had to wait for a second thread, all would be
+# slow whenever another program uses the processor.
 ON_ONE_THREAD = 1 << 18
-"""OpenBLAS computes a product of at most this many multiplications on one thread.
-
-Attention consists of many small products. If each had to wait for a second thread, all would be
-slow whenever another program uses the processor.
-"""
 
 FEWEST_QUERIES = 16
 
@@ -284,8 +283,8 @@ def _normalise(x: Vectors, norm: Linear, epsilon: float) -> None:
     x += norm.bias
 
 
+# With fewer batches than this, one thread would idle; BLAS then uses all threads on each batch.
 FEWEST_BATCHES = 4
-"""With fewer batches than this, one thread would idle; BLAS then uses all threads on each batch."""
 
 
 def load(folder: Path, name: str) -> FolderEncoder:

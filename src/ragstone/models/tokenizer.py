@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import tokenizers
 
 
+# Bytes; the largest tokenizers have a tenth of this size.
 LONGEST = 256 * 2**20
-"""Bytes; the largest tokenizers have a tenth of this size."""
 
 
 def small_file(file: Path) -> bytes:
@@ -51,8 +51,8 @@ def padded(rows: Sequence[NDArray[np.int32]], padding: int = 0) -> NDArray[np.in
 
 T = TypeVar("T")
 
+# A panic in Rust code. Its class belongs to the extension and is not an ``Exception``.
 PANIC = "PanicException"
-"""A panic in Rust code. Its class belongs to the extension and is not an ``Exception``."""
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 BLOCK_TEXTS = 256

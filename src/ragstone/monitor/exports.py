@@ -76,12 +76,13 @@ def exported_record(example: ListedExample, facets: Mapping[str, str]) -> dict[s
 
 EVENT = "gen_ai.evaluation.result"
 BATCH = 500
+# Seconds for one request.
 PATIENCE = 10.0
-"""Seconds for one request."""
+
 SCOPE = "ragstone.monitor"
 
+# The window whose mean is sent beside each score.
 HOURS = 24.0
-"""The window whose mean is sent beside each score."""
 
 
 class NotTaken(RagstoneError):

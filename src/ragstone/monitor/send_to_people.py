@@ -37,11 +37,11 @@ from .store.stored_examples import ListedExample
 
 DRAWN, PICKED = "production", "production-chosen"
 
+# Makes the lots of this draw others than those by which it is drawn what is judged.
 OF_PEOPLE = "people"
-"""Makes the lots of this draw others than those by which it is drawn what is judged."""
 
+# What the second and later queues of a sort have behind its name.
 NUMBER = re.compile(r"-\d+$")
-"""What the second and later queues of a sort have behind its name."""
 
 
 def labels_for(metrics: Sequence[str]) -> tuple[AskedLabel, ...]:

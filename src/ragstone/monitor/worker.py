@@ -45,11 +45,11 @@ from .store.store import LAYOUT, MonitorStore, open_store
 from .traces import Corpus
 
 LOCK = "worker.lock"
+# Seconds between two looks whether the other worker is gone.
 LOOK = 0.5
-"""Seconds between two looks whether the other worker is gone."""
 
+# Beside the lock of writers, which has the layout's number alone.
 TURN = 1
-"""Beside the lock of writers, which has the layout's number alone."""
 
 
 @contextmanager
@@ -113,31 +113,31 @@ def _turn_on_server(address: str, note: Callable[[str], None]) -> Iterator[Calla
         connection.close()
 
 
+# Seconds between two signs of life in the store, and between two looks for alarms.
 BEAT = 5.0
-"""Seconds between two signs of life in the store, and between two looks for alarms."""
 
+# Seconds for notifications at the end; what is not sent then is sent by the next worker.
 NOTIFYING = 3.0
-"""Seconds for notifications at the end; what is not sent then is sent by the next worker."""
 
+# Seconds: the sums of the last two minutes change with every score, and need not be made as often;
+# what is not summed up yet is counted from the scores themselves.
 SUM_EVERY = 10.0
-"""Seconds: the sums of the last two minutes change with every score, and need not be made as often;
-what is not summed up yet is counted from the scores themselves."""
 
 WRITE_BACK_EVERY = 15.0
+# Seconds between two looks for what people labelled, and for traces that are too old.
 HOUSEKEEPING = 60.0
-"""Seconds between two looks for what people labelled, and for traces that are too old."""
 
+# Seconds until the store is looked at again where nothing was to be done.
 PAUSE = 0.25
-"""Seconds until the store is looked at again where nothing was to be done."""
 
+# Seconds in which what came is folded before the end.
 DRAINING = 4.0
-"""Seconds in which what came is folded before the end."""
 
+# Seconds in which a judge may end what it is at.
 PATIENCE = 3.0
-"""Seconds in which a judge may end what it is at."""
 
+# Seconds until more is judged, so that what is drawn meanwhile is judged together.
 JUDGING_PAUSE = 2.0
-"""Seconds until more is judged, so that what is drawn meanwhile is judged together."""
 
 
 def worker_command(

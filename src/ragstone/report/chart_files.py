@@ -26,8 +26,8 @@ from .pages.full_run_page import full_page
 from .render.documents import CHART_STYLE, COLOURS, without_comments
 
 WIDE, EDGE, HEAD = 720, 24, 44
+# Pixels of a PNG for each of the SVG.
 ZOOM = 2
-"""Pixels of a PNG for each of the SVG."""
 
 FAMILY = "Inter, system-ui, 'Segoe UI', 'Noto Sans', 'Liberation Sans', sans-serif"
 TOP = re.compile(r'<svg class="(?P<looks>[^"]*)"(?: width="[^"]*" height="(?P<height>[\d.]+)")?')
@@ -118,20 +118,20 @@ def _filled(body: str, colours: dict[str, str]) -> str:
     return ";".join(f"{name.strip()}:{value.strip()}" for name, _, value in pairs if value)
 
 
+# Characters of a name that are drawn: its end is what often differs.
 NAME_HEAD, NAME_TAIL = 34, 34
-"""Characters of a name that are drawn: its end is what often differs."""
 
 LONGEST_FILE = 80
+# The newest, of those with the same data.
 MOST_RUNS = 20
-"""The newest, of those with the same data."""
 
+# Begins the name of a file, where the chart itself says what it is.
 KINDS = {
     ui.Waterfall: "waterfall",
     ui.Bars: "shares",
     ui.Reliability: "reliability",
     ui.Series: "series",
 }
-"""Begins the name of a file, where the chart itself says what it is."""
 
 
 def write_charts(

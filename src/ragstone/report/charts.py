@@ -14,14 +14,14 @@ from ragstone.core.escape import html
 from . import page as ui
 from .number_format import ends, number, signed
 
+# The height of an interval.
 LINE = 18
-"""The height of an interval."""
 
+# The height of a name with the chart below it.
 STEP = 34
-"""The height of a name with the chart below it."""
 
+# The side of a reliability diagram, and the space for its axes.
 SQUARE, PAD = 300, 34
-"""The side of a reliability diagram, and the space for its axes."""
 
 QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
@@ -246,8 +246,8 @@ def _pieces(figure: ui.Series) -> list[list[ui.SeriesPoint]]:
     return pieces
 
 
+# Percent of the width within which only one of two events is named.
 CROWDED = 7.0
-"""Percent of the width within which only one of two events is named."""
 
 
 def _events(figure: ui.Series, time: ui.Scale, top: int, height: int) -> str:

@@ -78,6 +78,7 @@ THEME = TerminalTheme(
      (165, 214, 255), (226, 197, 255), (140, 234, 240), (255, 255, 255)],
 )  # fmt: skip
 
+# The SVG template; it loads no external resources.
 SVG = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" xml:space="preserve">
 <style>
@@ -102,7 +103,6 @@ SVG = """\
 </g>
 </svg>
 """
-"""The SVG template; it loads no external resources."""
 
 
 def picture(page: Page, *, width: int = 116, title: str = "ragstone evaluate") -> str:

@@ -45,11 +45,11 @@ def _short(members: Sequence[str]) -> list[str]:
 
 
 FIRST: Mapping[Role, int] = {"unit": 0, "topic": 0, "vote": 0, "verdict": 1}
+# Columns that count from 0 in the tables; people count from 1. A similarity's index may be a rank,
+# which is from 1.
 FROM_0 = ("reference", "index", "sentence")
-"""Columns that count from 0 in the tables; people count from 1. A similarity's index may be a rank,
-which is from 1."""
+# Units next to which their judgements are shown, so that these need not name the unit.
 PLACED = (*PLACES, "answer", "reference")
-"""Units next to which their judgements are shown, so that these need not name the unit."""
 
 
 def judged(row: JudgementRow, lead: str) -> list[Phrase]:

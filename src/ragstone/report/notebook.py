@@ -34,8 +34,8 @@ from .run_notes import run_notes
 from .worst_examples import failing
 
 MOST_ROWS, MOST_DETAILS, MOST_DRAWN = 40, 6, 150
+# Of a table, unless it has fewer: tables that have no room for them are left out.
 LEAST_ROWS = 3
-"""Of a table, unless it has fewer: tables that have no room for them are left out."""
 
 
 def brief(page: ui.Page, rows: int = MOST_ROWS) -> ui.Page:
@@ -125,8 +125,8 @@ def _rank(row: ui.Row) -> int:
     return int(row.verdict is not None and row.verdict.tone == "quiet")
 
 
+# Of what is printed where there is no terminal.
 WIDTH = 100
-"""Of what is printed where there is no terminal."""
 
 
 def notebook_html(result: object) -> str:
@@ -139,6 +139,7 @@ def printed(result: object) -> str:
     return as_text(brief(page_of(result)), get_terminal_size((WIDTH, 0)).columns).rstrip("\n")
 
 
+# What makes the page of each result that has one of its own.
 PAGES: Mapping[type, Callable[[Any], ui.Page]] = {
     Run: lambda run: run_page(run, summarise(run), tuple(run_notes(run))),
     GateResult: lambda result: gate_page(result.run, result, failing(result.run, result)),
@@ -153,7 +154,6 @@ PAGES: Mapping[type, Callable[[Any], ui.Page]] = {
     GateCalibration: gate_calibration_page,
     GateCheck: gate_check_page,
 }
-"""What makes the page of each result that has one of its own."""
 
 
 def page_of(result: object) -> ui.Page:

@@ -28,14 +28,15 @@ if TYPE_CHECKING:
     from ragstone.analysis.summaries.session_figures import ConversationFigure
 
 
+# Of a metric that is called by the sentence that defines it.
 LONGEST_NAME = 30
-"""Of a metric that is called by the sentence that defines it."""
 
+# The arrow that shows in which direction a metric is better.
 ARROWS = {"+": "↑", "-": "↓", "0": "·"}
-"""The arrow that shows in which direction a metric is better."""
 
 BETTER = {"+": "more is better", "-": "less is better", "0": "neither end is better"}
 
+# Interval methods: the word in the table, and what it is.
 METHODS = {
     "wilson": ("Wilson", "a rate, one row per question"),
     "clopper_pearson": ("exact", "a rate, one row per question: Clopper-Pearson"),
@@ -65,7 +66,6 @@ METHODS = {
     "delong": ("DeLong", "AUROC: Wilson on the effective number of pairs, from DeLong's variance"),
     "bradley_terry": ("B.–Terry", "strength estimated from wins, clustered by question"),
 }  # fmt: skip
-"""Interval methods: the word in the table, and what it is."""
 
 
 def number(value: float, *, percent: bool = False) -> str:
@@ -315,6 +315,7 @@ def worst_to_best(
     return (Phrase(f"{ends(low, high, percent=percent)} worst–best", "missing"),)
 
 
+# The words and the tone of each verdict; the interval of a difference takes the same tone.
 VERDICTS: dict[str, tuple[str, Tone]] = {
     "better": ("better", "good"),
     "worse": ("worse", "bad"),
@@ -322,8 +323,8 @@ VERDICTS: dict[str, tuple[str, Tone]] = {
     "same": ("same", "quiet"),
     "cannot_tell": ("cannot tell", "quiet"),
 }
-"""The words and the tone of each verdict; the interval of a difference takes the same tone."""
 
+# What pairs are needed for, as a table names it, and what the number means.
 NEEDED: dict[str, tuple[str, str]] = {
     "difference": (
         "pairs to show this difference",
@@ -335,7 +336,6 @@ NEEDED: dict[str, tuple[str, str]] = {
         "estimate: with so many, half the interval would be as wide as the margin",
     ),
 }
-"""What pairs are needed for, as a table names it, and what the number means."""
 
 
 def needed_pairs(comparison: "Comparison") -> str:
@@ -355,8 +355,8 @@ def needed_notes(ones: Iterable["Comparison"]) -> list[str]:
     return [": ".join(NEEDED[kind]) for kind in needed_kinds(ones)]
 
 
+# Larger values are not drawn: next to them, shares and cosines would shrink to a point.
 FAR = 2
-"""Larger values are not drawn: next to them, shares and cosines would shrink to a point."""
 
 
 def difference_cell(pair: "Comparison", reach: float) -> IntervalCell:
@@ -392,6 +392,7 @@ def _is_drawn(pair: "Comparison") -> bool:
     return pair.difference is not None and max(ends) <= FAR
 
 
+# The sections of a report, in order; user-defined families follow after them.
 FAMILIES = {
     "retrieval": "Retrieval",
     "grounding": "Grounding",
@@ -400,7 +401,6 @@ FAMILIES = {
     "composite": "Composite",
     "own": "Your own",
 }
-"""The sections of a report, in order; user-defined families follow after them."""
 
 SYSTEM = "system"
 

@@ -10,15 +10,14 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, Literal
 
+# What kind of words these are, so that a renderer can colour them. ``name`` is an id; ``text`` is
+# a text under judgement, not written by us.
 Tone = Literal[
     "", "good", "bad", "caution", "undefined", "missing", "equal", "quiet", "name", "text"
 ]
-"""What kind of words these are, so that a renderer can colour them. ``name`` is an id; ``text`` is
-a text under judgement, not written by us.
-"""
 
+# Why there is no value: not defined here, a judgement is missing, or it cannot be determined.
 Outcome = Literal["undefined", "missing", "unknown"]
-"""Why there is no value: not defined here, a judgement is missing, or it cannot be determined."""
 
 Record = Mapping[str, Any] | Sequence[Any]
 
@@ -191,10 +190,10 @@ class Why:
     words: str = ""
 
 
+# A cell of a table. A string is shown as it is; None continues the ``Why`` cell before it.
 Cell = (
     RowName | Number | Count | Share | P | IntervalCell | Bar | Verdict | Why | Phrase | str | None
 )
-"""A cell of a table. A string is shown as it is; None continues the ``Why`` cell before it."""
 
 
 @dataclass(frozen=True, slots=True)

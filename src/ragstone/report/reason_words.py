@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 
 MODEL = argument("judge", "openai:MODEL")
+# Who can answer, by the values of ``Ask.by`` joined with commas.
 WHO: Mapping[str, str] = {
     "local,people,model": f"the local judge, people's labels, or an LLM judge such as {MODEL}",
     "local,model": f"the local judge, or an LLM judge such as {MODEL}",
@@ -38,8 +39,8 @@ WHO: Mapping[str, str] = {
     "cross_encoder": f"a cross-encoder, named with {argument('cross_encoder')}",
     "counting": "counting, which needs nobody's opinion",
 }
-"""Who can answer, by the values of ``Ask.by`` joined with commas."""
 
+# Who can answer, for each single value of ``Ask.by``.
 FIRST: Mapping[str, str] = {
     "local": "the local judge",
     "people": "people's labels",
@@ -48,10 +49,9 @@ FIRST: Mapping[str, str] = {
     "cross_encoder": "a cross-encoder",
     "counting": "counting",
 }
-"""Who can answer, for each single value of ``Ask.by``."""
 
+# The code for a question that no judge was asked.
 LACKS = "not_judged"
-"""The code for a question that no judge was asked."""
 
 
 def words(text: str) -> str:
@@ -154,6 +154,7 @@ def _left_open(facts: Facts) -> str:
     )
 
 
+# The sentence for each code; a code that is not here is shown as it is.
 SENTENCES: Mapping[str, Sentence] = {
     **DATA_SENTENCES,
     **ANALYSIS_SENTENCES,
@@ -167,4 +168,3 @@ SENTENCES: Mapping[str, Sentence] = {
     LACKS: lambda facts: f"{facts['kind']} needs {who_can(facts['by'])}",
     "left_open": _left_open,
 }
-"""The sentence for each code; a code that is not here is shown as it is."""

@@ -161,13 +161,13 @@ def tokens(usage: Usage) -> str:
 
 NEAR = 5_000
 
+# The field of an example, or of the JSON record, that lists the units of each sort.
 PLACES: Mapping[Unit, str] = {
     "claim": FIELDS["claim"],
     "statement": FIELDS["statement"],
     "evidence": "gold_evidence",
     "context": FIELDS["context"],
 }
-"""The field of an example, or of the JSON record, that lists the units of each sort."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,14 +21,15 @@ if TYPE_CHECKING:
     from ragstone.analysis.summaries.run_summary import Summary
 
 
+# Judged examples, from a finished run or from one in progress.
 Readable = Run | Live
-"""Judged examples, from a finished run or from one in progress."""
 
+# A few of them.
 Excerpted = Excerpt | Live
-"""A few of them."""
 
 LEFT = " What is left need not be like what is missing."
 
+# Remarks that change how a mean has to be read, the worst first.
 MISLEADING = (
     "several_models",
     "left_open",
@@ -47,7 +48,6 @@ MISLEADING = (
     "no_interval",
     "no_interval_alike",
 )
-"""Remarks that change how a mean has to be read, the worst first."""
 
 
 def run_notes(run: Run) -> Iterator[str]:

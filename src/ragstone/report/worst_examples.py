@@ -85,11 +85,11 @@ def _line(head: str, text: str, *reasons: str) -> str:
 MOST_RANKED = 5
 MOST_LOW = 3
 
+# How ``ranked`` ranks, in words.
 RULE = (
     "by how far the scores lie below the best possible (0) towards the worst (1), on average over "
     "the metrics named here; an undefined or missing score counts as the average of the others"
 )
-"""How ``ranked`` ranks, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,8 +234,8 @@ class WorstExample:
     reasons: Sequence[str] = ()
 
 
+# The worst examples of a requirement, by its index in the result.
 Failing = Mapping[int, Sequence[WorstExample]]
-"""The worst examples of a requirement, by its index in the result."""
 
 
 def failing(run: Readable, result: "GateResult", *, limit: int = SHOWN) -> Failing:

@@ -70,8 +70,8 @@ def _shown(value: float | None) -> str:
     return "none" if value is None else f"{value:.4g}"
 
 
+# Faults and ids that the manifest quotes; the files have them all.
 MOST_NOTED = 3
-"""Faults and ids that the manifest quotes; the files have them all."""
 
 
 @with_arguments_of(Request)

@@ -168,8 +168,8 @@ def _facts(example: Example, judged: JudgedBlock, frames: Mapping[str, Any]) -> 
     return DataFacts(bool(example.contexts), labelled, by_ids, cited)
 
 
+# Two threads do not open the same model.
 _OPENING = Lock()
-"""Two threads do not open the same model."""
 
 
 @lru_cache(maxsize=32)

@@ -149,8 +149,8 @@ def _word(hint: Any) -> str:
     return WORDS.get(hint, f"{'an' if name[0] in 'AEIO' else 'a'} {name}")
 
 
+# Text that Polars writes for a Python function in an expression, whatever the function.
 CALLS_PYTHON = "python_udf("
-"""Text that Polars writes for a Python function in an expression, whatever the function."""
 
 
 def several(names: str | Sequence[str]) -> Sequence[str]:

@@ -45,8 +45,8 @@ from .run import Run
 from .run_spec import Requested, RunSpec, each_once, grouped_by
 from .settings import BERTSCORE_ASKS, ModelNames
 
+# The tables of a shard that are made anew.
 SCORED = ("scores", "facets", "origins")
-"""The tables of a shard that are made anew."""
 
 
 @checked
@@ -123,8 +123,8 @@ def _opened(
     return models, _together(run.path, had, models.opened)
 
 
+# Opens the models for these asks, of which some were judged.
 Opener = Callable[[Sequence[str], Collection[str]], tuple[Models, ModelNames]]
-"""Opens the models for these asks, of which some were judged."""
 
 
 def _similarities(

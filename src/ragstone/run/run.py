@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from .corrections.corrected_run import CorrectedRun
     from .corrections.correction import Correction, CorrectionResult, Judgement
 
+# Share of a requested metric's scores beyond which too much is missing.
 MOST_MISSING = 0.1
-"""Share of a requested metric's scores beyond which too much is missing."""
 
 
 class Run(Displayable):

@@ -39,8 +39,8 @@ from .request import Request, own_definitions, requested, several
 from .run_spec import Requested, RunSpec, grouped_by
 from .settings import ModelNames, RunSettings
 
+# The answers to each question, by system.
 Answers = Mapping[str, Mapping[str, str]]
-"""The answers to each question, by system."""
 
 
 def look_through(
@@ -65,8 +65,8 @@ def look_through(
 
 
 INPUT_FILE = "input.json"
+# Bytes of a piece of a sample, and how many pieces it has.
 PIECE, PIECES = 4096, 64
-"""Bytes of a piece of a sample, and how many pieces it has."""
 
 
 class KnownFile(BaseModel):

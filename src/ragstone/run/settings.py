@@ -29,13 +29,13 @@ from ragstone.judgements import (
 from ragstone.metrics import QUICK_METRICS, Metric, needed_asks, parse_metric
 
 T = TypeVar("T")
+# A list in which only the first fault is reported: with millions, each would take a kilobyte.
 Several = Annotated[list[T], FailFast()]
-"""A list in which only the first fault is reported: with millions, each would take a kilobyte."""
 
 MOST_UNJUDGED = 0.1
 
+# The metric that tells whether any answer names a source.
 CITED = "citation_presence"
-"""The metric that tells whether any answer names a source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,7 @@ class DataFacts:
     """Some answer names a source."""
 
 
+# Conditions under which a metric is worth its line, where a value alone does not say so.
 CONDITIONS: dict[str, Callable[[DataFacts], bool]] = {
     "list_ndcg": lambda facts: not facts.by_ids,
     "graded_relevance": lambda facts: not facts.by_ids,
@@ -62,7 +63,6 @@ CONDITIONS: dict[str, Callable[[DataFacts], bool]] = {
     "citation_precision": lambda facts: facts.cited,
     "citation_recall": lambda facts: facts.cited,
 }
-"""Conditions under which a metric is worth its line, where a value alone does not say so."""
 
 
 @cache
@@ -100,8 +100,8 @@ def _needs_contexts(metric: Metric) -> bool:
 
 
 BERTSCORE_ASKS = frozenset(Similarity.ask(measure).name for measure in BERTSCORES)
+# Asks that count the words and letters of two texts.
 TEXT_ASKS = frozenset({Lexical.name, SquadWords.name, Ngrams.name})
-"""Asks that count the words and letters of two texts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,13 +21,13 @@ from .weights_and_groups import Floats, Ints
 
 MOST_CLUSTERS = 10_000
 
+# Hashes of clusters, of which the upper half is used.
 Keys = NDArray[np.uint64]
-"""Hashes of clusters, of which the upper half is used."""
 
+# A hash in each of the ranges that clusters are joined by.
 GROUPS: Keys = (np.arange(MOST_CLUSTERS, dtype=np.uint64) << np.uint64(32)) // np.uint64(
     MOST_CLUSTERS
 ) + np.uint64(1) << np.uint64(32)
-"""A hash in each of the ranges that clusters are joined by."""
 
 
 def part_of(keys: Keys, parts: int) -> Ints:

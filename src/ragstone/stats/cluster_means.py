@@ -17,11 +17,11 @@ from .cluster_moments import ClusterMoments, moments_of
 from .distributions import Interval, clamp, t_quantile, upper_quantile, wilson, wilson_ends
 
 HALF_CLUSTER = HALF_ROW = 0.5
+# A variance below this, in units of the squared range, is rounding error.
 ALIKE = 1e-12
-"""A variance below this, in units of the squared range, is rounding error."""
 
+# Tolerance for scores beyond their range, relative to its ends.
 OUTSIDE = 1e-6
-"""Tolerance for scores beyond their range, relative to its ends."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -121,8 +121,8 @@ class ClusterMoments:
         return max(0.0, spread), (self.slope - step * self.sizes) * scale, self.sizes * scale**2
 
 
+# Added to others it changes nothing.
 NO_CLUSTERS = ClusterMoments(0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-"""Added to others it changes nothing."""
 
 
 def moments_of(

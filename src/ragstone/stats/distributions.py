@@ -14,8 +14,8 @@ from typing import Literal
 from ragstone.core.errors import InputError
 
 NEGLIGIBLE = 1e-15
+# Relative Newton step below which the next step would be lost in the cdf's rounding error.
 CONVERGED = 1e-12
-"""Relative Newton step below which the next step would be lost in the cdf's rounding error."""
 
 LARGEST_LOG = 700.0
 TINY = 1e-300
@@ -214,8 +214,8 @@ def _density(t: float, df: float) -> float:
     return exp(log_scale - (df + 1) / 2 * log1p(t * t / df)) / sqrt(df * pi)
 
 
+# Degrees of freedom that stand for a known variance: its error is well below 1 %.
 KNOWN = 1e6
-"""Degrees of freedom that stand for a known variance: its error is well below 1 %."""
 
 
 def f_quantile(q: float, above: float, below: float = KNOWN) -> float:
@@ -234,8 +234,8 @@ def f_quantile(q: float, above: float, below: float = KNOWN) -> float:
 
 
 FARTHEST = 6.0
+# About 1e-9: the least p that is computed, so a p is never 0.
 LEAST_P = NormalDist().cdf(-FARTHEST)
-"""About 1e-9: the least p that is computed, so a p is never 0."""
 
 LEAST_LEVEL = 1e-9
 STEPS = 44
@@ -300,11 +300,11 @@ def one_sided_p(
     return max(NormalDist().cdf(-near), least)
 
 
+# Labels, or clusters of them, from which on such an interval holds; it is narrowest at as many.
 FIRST_LOOK = 50
-"""Labels, or clusters of them, from which on such an interval holds; it is narrowest at as many."""
 
+# More than enough: each round leaves at most a third of the error at usual levels.
 ROUNDS = 100
-"""More than enough: each round leaves at most a third of the error at usual levels."""
 
 
 def look_quantile(n: float, level: float) -> float:

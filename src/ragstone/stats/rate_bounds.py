@@ -57,8 +57,8 @@ def worst_best(
     return (greatest, least) if better == "-" else (least, greatest)
 
 
+# Above this many rows the normal approximation differs from the binomial by well below 1 %.
 MOST_SEARCHED = 1_000_000
-"""Above this many rows the normal approximation differs from the binomial by well below 1 %."""
 
 Method = Literal["clopper_pearson", "cluster_clopper_pearson"]
 

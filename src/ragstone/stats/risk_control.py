@@ -23,8 +23,8 @@ from .weights_and_groups import (
     sums_by,
 )
 
+# 1 - .9 is a little less than .1: a p-value of exactly .1 is enough for a confidence of .9.
 ROUNDING = 1e-12
-"""1 - .9 is a little less than .1: a p-value of exactly .1 is enough for a confidence of .9."""
 
 
 def upper_bound(hits: int, n: int, *, confidence: float) -> float:
@@ -262,8 +262,8 @@ def risk_coverage(scores: ArrayLike, wrong: ArrayLike) -> RiskCoverage:
     )
 
 
+# Scores of a sample that are compared; more are thinned to as many evenly spaced ranks.
 MOST_POINTS = 500
-"""Scores of a sample that are compared; more are thinned to as many evenly spaced ranks."""
 
 DISTANCE_ROUNDING = 1e-9
 

@@ -19,8 +19,8 @@ from .distributions import Interval
 from .weights_and_groups import Bools, Floats, Ints, row_weights
 
 Better = Literal["+", "-", "0"]
+# A session of one turn is no conversation, and has no figure of its own.
 FEWEST_TURNS = 2
-"""A session of one turn is no conversation, and has no figure of its own."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -49,8 +49,8 @@ def kish_df(weights: ArrayLike) -> float:
     return max(1.0, kish_size(weights) - 1)
 
 
+# One name per row, such as its cluster.
 Codes = Sequence[Hashable] | NDArray[np.generic]
-"""One name per row, such as its cluster."""
 
 
 def codes_of(values: Codes) -> Ints:
@@ -118,8 +118,8 @@ def row_weights(weights: ArrayLike | None, rows: int) -> Floats:
 
 
 HALF_ROW = 0.5
+# A variance below this, in units of the squared range, is rounding error.
 ALIKE = 1e-15
-"""A variance below this, in units of the squared range, is rounding error."""
 
 
 def heaviest_size(weights: ArrayLike) -> float:
@@ -213,8 +213,8 @@ def mean_ranks(values: Floats, weights: Floats | None = None) -> Floats:
     return np.asarray((np.cumsum(mass) - (mass - 1) / 2)[codes])
 
 
+# Larger sizes are of no practical use.
 MOST = 10**12
-"""Larger sizes are of no practical use."""
 
 
 def smallest(enough: Callable[[int], bool], *, least: int = 1, most: int = MOST) -> int:
@@ -238,8 +238,8 @@ def smallest(enough: Callable[[int], bool], *, least: int = 1, most: int = MOST)
     return low
 
 
+# The relative width of a bin.
 WIDTH = 0.001
-"""The relative width of a bin."""
 
 
 @dataclass(slots=True)

@@ -22,11 +22,11 @@ BLOCK = re.compile(r"^==== [0-9a-f]{32} ", re.MULTILINE)
 NUMBER_OF_SENTENCE = re.compile(r"\[s\d+\] ")
 IDS = re.compile(r"^ids: (.*)$", re.MULTILINE)
 
+# A reply's text, an object to be written as JSON, a reply in full, or a failure to be raised.
 Said = str | Mapping[str, Any] | ChatReply | ChatFailure
-"""A reply's text, an object to be written as JSON, a reply in full, or a failure to be raised."""
 
+# What is said to a request, or one after the other.
 Script = Callable[[ChatRequest], Said | Awaitable[Said]] | Iterable[Said]
-"""What is said to a request, or one after the other."""
 
 
 class ScriptedModel:
@@ -153,8 +153,8 @@ def _in_order(script: Iterable[Said]) -> Callable[[ChatRequest], Said]:
     return say
 
 
+# Ids of the special tokens before and behind the words of a text.
 START, END = 0, 1
-"""Ids of the special tokens before and behind the words of a text."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from ragstone.annotation.queue.form import Role
 
 
+# What the path of a person's link begins with.
 SEATS = "/a/"
-"""What the path of a person's link begins with."""
 
+# Where a browser is made to forget a person's link.
 LEAVE = f"{SEATS}leave"
-"""Where a browser is made to forget a person's link."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +76,17 @@ class Visitor:
     person: SeatedPerson | None = None
 
 
+# Wrong tokens, and the seconds in which so many may come from one address without a pause.
 MOST, WITHIN = 10, 60.0
-"""Wrong tokens, and the seconds in which so many may come from one address without a pause."""
 
+# Seconds until a wrong token more is answered.
 PAUSE = 1.0
-"""Seconds until a wrong token more is answered."""
 
+# Addresses that are remembered; of more, the one that was quiet for longest is forgotten.
 KNOWN = 10_000
-"""Addresses that are remembered; of more, the one that was quiet for longest is forgotten."""
 
+# Wrong tokens that wait at the same time; what comes beyond them is answered at once.
 MOST_SLOW = 100
-"""Wrong tokens that wait at the same time; what comes beyond them is answered at once."""
 
 
 class WrongTries:
@@ -132,8 +132,8 @@ def _network(client: str) -> str:
 LOG = logging.getLogger(__name__)
 
 READING = ("GET", "HEAD")
+# The cookies, before the port.
 OWNER, PERSON = "ragstone-token", "ragstone-person"
-"""The cookies, before the port."""
 
 
 def with_port(headers: Mapping[str, str]) -> str:
@@ -146,8 +146,8 @@ def with_port(headers: Mapping[str, str]) -> str:
     return f"-{port}" if port.isdecimal() else ""
 
 
+# Who has a token; None if nobody does, or no longer.
 Lookup = Callable[[str], SeatedPerson | None]
-"""Who has a token; None if nobody does, or no longer."""
 
 
 @dataclass(frozen=True, slots=True)

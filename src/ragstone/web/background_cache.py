@@ -25,14 +25,14 @@ from pydantic import TypeAdapter, ValidationError
 from ragstone.core.files import cache_folder
 from ragstone.core.python_runtime import in_daemon
 
+# Seconds after the last page or result after which the app is calm.
 STILL = 1.0
-"""Seconds after the last page or result after which the app is calm."""
 
+# Seconds after which the background no longer waits for calm.
 LONGEST = 60.0
-"""Seconds after which the background no longer waits for calm."""
 
+# Seconds that a page waits for its turn; one that takes long does not keep the others.
 POLITE = 0.4
-"""Seconds that a page waits for its turn; one that takes long does not keep the others."""
 
 
 class RequestGate:
@@ -82,15 +82,15 @@ class RequestGate:
 
 T = TypeVar("T")
 
+# Seconds that a page waits before it says that it is being computed and asks again.
 PATIENCE = 0.25
-"""Seconds that a page waits before it says that it is being computed and asks again."""
 
+# Seconds for what comes before or after another result of the same page.
 SOON = 0.1
-"""Seconds for what comes before or after another result of the same page."""
 
 AT_ONCE = 2
+# Results that are kept.
 MOST_RESULTS = 60
-"""Results that are kept."""
 
 
 class BackgroundCache:
@@ -180,8 +180,8 @@ def _put(store: OrderedDict[Hashable, Any], key: Hashable, value: object) -> Non
 
 
 FOLDER = ".ragstone-cache"
+# Files that are kept; the oldest go first.
 MOST_FILES = 300
-"""Files that are kept; the oldest go first."""
 
 
 class KeptResults:

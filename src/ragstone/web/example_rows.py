@@ -26,15 +26,15 @@ from ragstone.report.worst_examples import shortfalls
 from ragstone.run import Run
 from ragstone.run.corrections.correction import Store
 
+# Runs whose rows are kept in memory.
 KEPT = 3
-"""Runs whose rows are kept in memory."""
 
 OUTCOME = "answer_outcome"
+# Shown first of the metrics that most runs have.
 PREFERRED = ("faithfulness", "answer_coverage", "context_recall", OUTCOME, "mrr")
-"""Shown first of the metrics that most runs have."""
 
+# What no correction of a judgement changes.
 UNCHANGED = ("ids", "retrieval", "_fields")
-"""What no correction of a judgement changes."""
 
 
 class ExampleRows:

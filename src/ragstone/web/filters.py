@@ -27,8 +27,8 @@ from .example_rows import OUTCOME, ExampleRows
 from .page_request import Asked, fields_of, whole_number
 from .runs_folder import RunsFolder
 
+# The fields of an address that choose answers.
 MONITOR_FIELDS = ("where", "alarm", "slice", "version", "session", "since", "until")
-"""The fields of an address that choose answers."""
 
 
 def monitor_filter(
@@ -115,8 +115,8 @@ def _written(value: float | None) -> str:
     return "" if value is None else f"{value:g}" if value == round(value, 3) else number(value)
 
 
+# By tag the ids of the answers with it, and of those that people labelled without it.
 Tags = Mapping[str, tuple[frozenset[str], frozenset[str]]]
-"""By tag the ids of the answers with it, and of those that people labelled without it."""
 
 NO_TAGS: Tags = {}
 
@@ -160,24 +160,25 @@ def _of(folder: RunsFolder, run: Run) -> Tags:
     }
 
 
+# The fields of an address that filter examples.
 FIELDS = (
     "q", "where", "system", "slice", "status", "outcome", "stage", "reason", "labels", "changed",
     "tag", "untagged",
 )  # fmt: skip
-"""The fields of an address that filter examples."""
 
 SORT, WORST = "sort", "worst"
 DIFFER, BAD = "differ", "bad"
 SAME = 1e-9
 
+# The name and the rows of the run that others are compared with; None if none is pinned.
 Baseline = Callable[[], tuple[str, ExampleRows] | None]
-"""The name and the rows of the run that others are compared with; None if none is pinned."""
 
 
+# A field and its value.
 Condition = tuple[str, str]
-"""A field and its value."""
 
 
+# Conditions in words, by their field.
 PATTERNS: Mapping[str, str] = {
     "q": "“{value}” in question or answer",
     "slice": "{name} is {rest}",
@@ -187,7 +188,6 @@ PATTERNS: Mapping[str, str] = {
     "untagged": "labelled without the tag “{value}”",
     "outcome": "outcome is {words}",
 }
-"""Conditions in words, by their field."""
 
 
 def condition_words(field: str, value: str) -> str:

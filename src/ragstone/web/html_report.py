@@ -39,13 +39,16 @@ from .parts.drawn_charts import (
 from .parts.estimate_tables import shown_estimates, slice_tables
 from .templating import asset, drawn, render, style
 
+# Bytes; a file that is larger is made again with less in it.
 LARGEST = 1_500_000
-"""Bytes; a file that is larger is made again with less in it."""
 
 MOST_ANSWERS, WORST, ANSWER = 1_000, 50, 2_000
 PAIRS, LADDERS, VERDICTS_FIRST = 5, 6, 3
 
 
+# How much of a run is shown, tried one after the other until the file is small enough: characters
+# of each context of the worst answers, rows of the table of all answers, how many of the worst are
+# shown in full, and whether slices are shown.
 ROOMS = (
     (2_000, MOST_ANSWERS, WORST, True),
     (800, MOST_ANSWERS, WORST, True),
@@ -54,9 +57,6 @@ ROOMS = (
     (0, MOST_ANSWERS, WORST, False),
     (0, 300, 20, False),
 )
-"""How much of a run is shown, tried one after the other until the file is small enough: characters
-of each context of the worst answers, rows of the table of all answers, how many of the worst are
-shown in full, and whether slices are shown."""
 
 
 def report_file(

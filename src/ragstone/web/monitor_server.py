@@ -63,11 +63,11 @@ def monitor_app(intake: ASGIApp, screens: ASGIApp, access: Access) -> ASGIApp:
     return answer
 
 
+# Writes a line some time. Whoever logs must not wait for the store: it may be what is broken.
 Say = Callable[[Level, str], None]
-"""Writes a line some time. Whoever logs must not wait for the store: it may be what is broken."""
 
+# The loggers whose words are kept.
 NAMES = ("ragstone", "uvicorn.error")
-"""The loggers whose words are kept."""
 
 
 class StoreLog(logging.Handler):
@@ -103,17 +103,17 @@ def logged_to(say: Say) -> Iterator[None]:
             logger.propagate = propagated
 
 
+# Seconds until it is started again: after the first death, and at most.
 FIRST, LONGEST = 1.0, 60.0
-"""Seconds until it is started again: after the first death, and at most."""
 
+# Seconds that it has to live for the next death to count as the first.
 STEADY = 120.0
-"""Seconds that it has to live for the next death to count as the first."""
 
+# Seconds that it has to end, once it is asked to.
 PATIENCE = 9.0
-"""Seconds that it has to end, once it is asked to."""
 
+# Characters of what it wrote last that are told.
 LAST_WORDS = 1_500
-"""Characters of what it wrote last that are told."""
 
 
 class WorkerProcess:

@@ -11,11 +11,11 @@ from ragstone.core.errors import InputError
 
 from .auth import PERSON, SeatedPerson, Visitor, with_port
 
+# Where a scope says who a request comes from.
 VISITOR = "ragstone.visitor"
-"""Where a scope says who a request comes from."""
 
+# A cookie that the script of the pages sets: light or dark, the same for all servers.
 THEME = "theme"
-"""A cookie that the script of the pages sets: light or dark, the same for all servers."""
 
 MOST_FIELDS, LONGEST_QUERY = 100, 4_000
 

@@ -70,8 +70,8 @@ class MonitorScreens:
         return self.store.database.transaction()
 
 
+# Runs that are held open; the one that was not looked at for longest goes first.
 HELD = 4
-"""Runs that are held open; the one that was not looked at for longest goes first."""
 
 _ONE_AT_A_TIME = Lock()
 
@@ -104,14 +104,14 @@ class OpenRun:
 
 T = TypeVar("T")
 
+# What changes when a run does.
 RunVersion = tuple[object, ...]
-"""What changes when a run does."""
 
+# Bytes of a file's name.
 LONGEST_NAME = 255
-"""Bytes of a file's name."""
 
+# Runs whose first page is prepared when the app starts.
 PREPARED = 5
-"""Runs whose first page is prepared when the app starts."""
 
 
 class RunsFolder:

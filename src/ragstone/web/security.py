@@ -229,13 +229,13 @@ HEADERS = {
     "x-frame-options": "DENY",
 }
 
+# The form field, or the header with ``X-`` before it, that carries the secret of the pages.
 FIELD = "secret"
-"""The form field, or the header with ``X-`` before it, that carries the secret of the pages."""
 
 LARGEST_FORM = 1_000_000
 
+# Pages that are made at a time, so that connections are left for what the server takes in.
 PAGES = 250
-"""Pages that are made at a time, so that connections are left for what the server takes in."""
 
 
 @dataclass(frozen=True, slots=True)

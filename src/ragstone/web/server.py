@@ -21,14 +21,14 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 CONNECTIONS = 1_000
+# Connections that are accepted in a row; they need files beside those that are counted.
 BACKLOG = 512
-"""Connections that are accepted in a row; they need files beside those that are counted."""
 
+# Seconds in which a client has to agree on encryption.
 HANDSHAKE = 10.0
-"""Seconds in which a client has to agree on encryption."""
 
+# Seconds that requests have to end once the server is asked to.
 GRACE = 3
-"""Seconds that requests have to end once the server is asked to."""
 
 
 def connections_within(files: int) -> int:

@@ -37,11 +37,11 @@ CONTROLS = frozenset(("input", "select", "textarea", "label", "button"))
 LIVE = re.compile(r'\s(?:hx-[\w:.-]+|data-choice)(?:="[^"]*")?')
 CLASS = re.compile(r'\sclass="[^"]*"')
 
+# A file has no origin of its own, so that a browser may not take it for ``'self'``.
 POLICY = (
     "default-src 'none'; script-src 'self' file:; style-src 'self' file:; font-src 'self' file:; "
     "img-src 'self' file: data:; base-uri 'none'; form-action 'none'"
 )
-"""A file has no origin of its own, so that a browser may not take it for ``'self'``."""
 
 
 def static_page(html: str, link: Callable[[str], str], note: str) -> str:
@@ -162,16 +162,17 @@ def _leading(raw: str, name: str, path: str) -> str:
     return f'{before} {name}="{escape(path)}"{after}' if path else f"{before}{after}"
 
 
+# Examples of a run that have a page: all of up to ``MOST``, otherwise the worst.
 MOST, WORST = 5_000, 1_000
-"""Examples of a run that have a page: all of up to ``MOST``, otherwise the worst."""
 
+# Pages of a run beside those of its examples: its pages of answers, by stage, by metric, …
 LISTS = 200
-"""Pages of a run beside those of its examples: its pages of answers, by stage, by metric, …"""
 
 PATIENCE = 600.0
 HOST, FAILED = "static", 400
 STARTS = "index.html"
 
+# The addresses that become files, each with the fields of the query that it may have.
 VIEWS = (
     (re.compile(r"/"), {()}),
     (re.compile(r"/runs/[^/]+/(report\.html|judge|people)"), {()}),
@@ -187,7 +188,6 @@ VIEWS = (
         {("runs",), ("page", "runs"), ("runs", "show"), ("page", "runs", "show"), ("a", "runs")},
     ),
 )  # fmt: skip
-"""The addresses that become files, each with the fields of the query that it may have."""
 
 EXAMPLE = re.compile(r"/runs/([^/]+)/examples/(.+)")
 WAITS = ('id="waits"', 'hx-trigger="every 2s"')

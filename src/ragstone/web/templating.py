@@ -36,8 +36,8 @@ from ragstone.report.run_contents import cost
 
 STATIC = files("ragstone.web").joinpath("static")
 
+# What a template shows of something, by the names that the template uses.
 View = dict[str, Any]
-"""What a template shows of something, by the names that the template uses."""
 
 
 def drawn(svg: str) -> Markup:
@@ -184,8 +184,8 @@ def said_metric(metric: str) -> str:
 
 
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
+# The end of the year 9999, in seconds since the epoch.
 LAST = 253_402_300_799.0
-"""The end of the year 9999, in seconds since the epoch."""
 
 
 def local_time(at: float) -> datetime:

@@ -59,6 +59,7 @@ Answer = WebPage | Response | Elsewhere
 Reading = Callable[[RunsFolder, Asked], Answer]
 Writing = Callable[[RunsFolder, Asked, Mapping[str, str]], Answer]
 
+# The page at each address; the most particular first.
 READ: Mapping[str, Reading] = {
     new_queue_page.NEW: new_queue_page.new_queue_page,
     "/a/{token}": annotate_page.come,
@@ -88,8 +89,8 @@ READ: Mapping[str, Reading] = {
     "/runs/{run}/suites/{suite}": suite_view.suite_page,
     "/runs/{run}": run_view.run_page,
 }
-"""The page at each address; the most particular first."""
 
+# What a form at each address does.
 WRITE: Mapping[str, Writing] = {
     new_queue_page.NEW: new_queue_page.make,
     LEAVE: annotate_page.leave,
@@ -105,7 +106,6 @@ WRITE: Mapping[str, Writing] = {
     "/runs/{run}/examples/{id:text}": example_view.correct_judgement,
     "/runs/{run}": examples_view.change,
 }
-"""What a form at each address does."""
 
 
 class AnyText(PathConvertor):

@@ -20,16 +20,15 @@ from ragstone.stats.correction.corrected import FEW_CLUSTERS, FEW_LABELS
 
 from .judge_identity import NAME, changes, identity, judge_kind, read_passport
 
+# Labels that in nine of ten draws show a judge with a κ of .4 to agree beyond chance.
+#
+# (1.96 + 1.28)² · .84 / .16 = 55, where people say yes as often as no.
 ENOUGH = 60
-"""Labels that in nine of ten draws show a judge with a κ of .4 to agree beyond chance.
-
-(1.96 + 1.28)² · .84 / .16 = 55, where people say yes as often as no.
-"""
 
 
 FEW_CHECKED = "few_labels_checked"
+# Why the labels of a metric do not correct its mean, or do so too roughly.
 NOT_ENOUGH = (FEW_CHECKED, "few_clusters_checked", "labels_do_not_correct")
-"""Why the labels of a metric do not correct its mean, or do so too roughly."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,11 +47,11 @@ Floats = NDArray[np.float64]
 FEWEST = 2
 
 
+# The mean difference of judge minus people in one group of units, with its field.
+#
+# ``length`` is words of the answer, ``position`` the rank of the context; of these the group is the
+# range of a third.
 Bias = tuple[str, GroupBias]
-"""The mean difference of judge minus people in one group of units, with its field.
-
-``length`` is words of the answer, ``position`` the rank of the context; of these the group is the
-range of a third."""
 
 
 def group_words(bias: GroupBias) -> str:

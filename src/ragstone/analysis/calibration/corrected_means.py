@@ -28,18 +28,18 @@ from ragstone.stats.correction.ppi_and_rogan_gladen import (
 
 from .people_scores import WEIGHT, known_weights
 
+# Whether people were asked about an example, though they may have left it open.
 LABELLED = "labelled"
-"""Whether people were asked about an example, though they may have left it open."""
 
+# Whether people were asked about an example and gave no label that counts.
 LEFT_OPEN = "left open"
-"""Whether people were asked about an example and gave no label that counts."""
 
 BELOW = 0.001
+# Scores of more distinct values are told apart by fifths.
 BINS = 5
-"""Scores of more distinct values are told apart by fifths."""
 
+# A field of more values names rows rather than kinds of rows.
 MOST_LEVELS = 50
-"""A field of more values names rows rather than kinds of rows."""
 
 NOT_RANDOM = "not_random"
 MOST_SHOWN = 3
@@ -128,21 +128,21 @@ def _share(rows: pl.DataFrame, name: str, level: str) -> float:
 
 
 Method = Literal["by_design", "poststratified", "ppi_plus_plus", "rogan_gladen"]
+# How a rate is corrected; a mean of other scores always by ``ppi_plus_plus``.
+#
+# ``by_design`` is ``ppi_plus_plus`` or ``poststratified``, as ``favoured`` chooses.
 METHODS: tuple[Method, ...] = get_args(Method)
-"""How a rate is corrected; a mean of other scores always by ``ppi_plus_plus``.
 
-``by_design`` is ``ppi_plus_plus`` or ``poststratified``, as ``favoured`` chooses."""
-
+# A judge's score from here on is a yes, where people say yes or no.
 MIDDLE = 0.5
-"""A judge's score from here on is a yes, where people say yes or no."""
 
 PEOPLE = "people"
 
 UNEQUAL_CHANCES = "unequal_chances_of_being_drawn"
 WHOLE_QUESTIONS = "whole_questions_were_drawn"
 NO_RANGE = "no_range"
+# Why there is no interval that holds however often one looks.
 ONLY_ONCE = "corrected_only_without_anytime"
-"""Why there is no interval that holds however often one looks."""
 
 
 @dataclass(frozen=True, eq=False)

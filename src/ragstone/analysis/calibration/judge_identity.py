@@ -31,8 +31,8 @@ from ragstone.stats import ends_of, mean_interval
 
 from .people_scores import KEYS, judged_units
 
+# Settings of a run beside the models and prompts of LLMs that a judge's word depends on.
 PARTS = ("nli", "encoder", "cross_encoder", "bertscore", "citations")
-"""Settings of a run beside the models and prompts of LLMs that a judge's word depends on."""
 
 
 class JudgeIdentity(BaseModel):

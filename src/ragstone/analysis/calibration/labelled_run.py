@@ -41,8 +41,8 @@ from .people_scores import (
 
 SHOWN = 5
 
+# What an example without labels has in the table of examples.
 NO_LABELS = "{}"
-"""What an example without labels has in the table of examples."""
 
 
 class LabelledRun:

@@ -20,23 +20,23 @@ from ragstone.run import Run
 from ragstone.run.judging.judge_blocks import judge_block
 from ragstone.run.run import Excerpt
 
+# As in a label table; ``probability`` is that of a yes, or of support, where a judge gives one.
 UNIT_SCHEMA = {**SAID, "probability": pl.Float64, "judge": pl.String}
-"""As in a label table; ``probability`` is that of a yes, or of support, where a judge gives one."""
 
 KEYS = ["example_id", "kind", "column", "unit"]
+# Whether the judge is a person: ``human``, ``human:ann``, and no model such as ``humanlike``.
 BY_PEOPLE = pl.col("judge").str.split(":").list.first() == HumanJudge.name
-"""Whether the judge is a person: ``human``, ``human:ann``, and no model such as ``humanlike``."""
 
+# The unit of a label, from the rows of a kind. Nobody labels pairs one by one.
 ABOUT: Mapping[About, pl.Expr] = {
     "answer": pl.lit(None, pl.String),
     "context": pl.col("rank").cast(pl.String),
     "proposition": pl.format("{} {}", pl.col("origin").cast(pl.String), pl.col("index") + 1),
 }
-"""The unit of a label, from the rows of a kind. Nobody labels pairs one by one."""
 
 
+# A run, or some of its examples.
 JudgedRows = Run | Excerpt
-"""A run, or some of its examples."""
 
 
 def judged_units(run: JudgedRows) -> pl.DataFrame:
@@ -103,12 +103,13 @@ def _shaped(rows: pl.DataFrame, kind: type[Kind], column: str) -> pl.DataFrame:
 
 WEIGHT = "weight"
 
+# ``claim`` and ``statement``: how many each example has, by its id.
 Units = Mapping[str, Mapping[str, int]]
-"""``claim`` and ``statement``: how many each example has, by its id."""
+
 NOTHING_KNOWN: Units = {}
 
+# The kind of labels that are the value of a metric themselves.
 METRIC = "metric"
-"""The kind of labels that are the value of a metric themselves."""
 
 SCHEMA = {"example_id": pl.String, "metric": pl.String, "value": pl.Float64}
 

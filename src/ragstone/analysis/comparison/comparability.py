@@ -27,8 +27,8 @@ from ragstone.run.settings import ChatSettings
 from .compared_systems import Bools, Match, Side, run_labels
 
 SHARE = re.compile(r" \d+%")
+# What a signature says of how a user's own metric, which is not loaded, was judged.
 SIGNED = ("judge", "prompts", "plan", "encoder", "bertscore", "cross_encoder", "text")
-"""What a signature says of how a user's own metric, which is not loaded, was judged."""
 
 MEASURED_OTHERWISE = "measured_otherwise"
 JUDGE_OF = "judge of "
@@ -185,11 +185,11 @@ def _signed(scored: Scored, name: str) -> dict[str, str]:
 
 
 Output = Literal["answer", "contexts", "rivals"]
+# What a system makes of a question, and what other systems make of it.
 OUTPUTS: tuple[Output, ...] = ("answer", "contexts", "rivals")
-"""What a system makes of a question, and what other systems make of it."""
 
+# What the data say of a question: every metric is taken to read all of it.
 GIVEN = ("question", "history", "reference", "evidence", "reference_contexts", "policy")
-"""What the data say of a question: every metric is taken to read all of it."""
 
 
 class Inputs:
@@ -330,10 +330,9 @@ def _joined(prints: Sequence[pl.Series]) -> pl.Series:
     return frame.select(pl.struct(pl.all()).hash()).to_series()
 
 
+# Median words of an answer from which equality is no chance: a good system gives many short
+# answers, such as names and dates, word for word.
 LEAST_WORDS = 5
-"""Median words of an answer from which equality is no chance: a good system gives many short
-answers, such as names and dates, word for word.
-"""
 
 
 def systems_as_references(run: Run) -> tuple[str, ...]:

@@ -43,8 +43,8 @@ from .paired_scores import ComparisonSettings, Pairs, compare_pairs, outcomes, s
 
 SEED = 20_240_601
 RESAMPLES = 10_000
+# For each test of the family, so that its adjusted p can be far below .05.
 RESAMPLES_A_TEST = 100
-"""For each test of the family, so that its adjusted p can be far below .05."""
 
 MOST_SLICES = 200
 
@@ -253,8 +253,8 @@ def _to_show(
 
 AFTER = "not_after_correction"
 STRICTER = "test_is_stricter"
+# The code of the note on a system that metrics would compare with itself.
 ANSWERS_ARE_REFERENCES = "answers_are_references"
-"""The code of the note on a system that metrics would compare with itself."""
 
 
 def _slices(match: Match, by: Sequence[str], notes: list[str]) -> Iterator[tuple[Slice, Bools]]:

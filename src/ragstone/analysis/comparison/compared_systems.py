@@ -26,11 +26,11 @@ Bools = NDArray[np.bool_]
 
 NO_PLACE = -1
 
+# What stands for a question that the data gave no id.
 HASHED = re.compile("[0-9a-f]{16}")
-"""What stands for a question that the data gave no id."""
 
+# Letters that are shown of one.
 QUESTION = 60
-"""Letters that are shown of one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,8 +159,8 @@ class Side:
         return slices
 
 
+# The systems a and b.
 Match = tuple[Side, Side]
-"""The systems a and b."""
 
 
 def matches_within(scored: Scored, baseline: str | None) -> list[Match]:
@@ -254,8 +254,8 @@ def _words(side: Side, ids: Sequence[str]) -> list[str]:
     ]
 
 
+# How an outcome is called in a run's scores.
 NAMES = {0: "value", 1: "undefined", 2: "missing"}
-"""How an outcome is called in a run's scores."""
 
 
 def component_scores(scored: Scored, composite: Composite) -> dict[str, pl.DataFrame]:

@@ -15,8 +15,8 @@ from ragstone.stats.comparison.preference_models import bradley_terry
 Verdict = Literal["better", "worse", "equivalent", "same", "cannot_tell"]
 Better = Literal["+", "-", "0"]
 
+# Values that differ by less, relatively, are the same but for rounding.
 TIE = 1e-12
-"""Values that differ by less, relatively, are the same but for rounding."""
 
 
 def verdict_of(
@@ -74,9 +74,9 @@ class Ranked:
     reason: str | None
 
 
+# By two systems, outcome and cluster of their pairs: 1 where the first wins, 0 where the second
+# does, .5 for a tie.
 Games = dict[tuple[str, str], tuple[Floats, Ints]]
-"""By two systems, outcome and cluster of their pairs: 1 where the first wins, 0 where the second
-does, .5 for a tie."""
 
 
 def ranking(metric: str, games: Games, *, level: float) -> list[Ranked]:
@@ -113,8 +113,8 @@ def ranking(metric: str, games: Games, *, level: float) -> list[Ranked]:
 
 Adjust = Literal["holm", "bh"]
 
+# From fewer a verdict is rough.
 FEW_PAIRS = 10
-"""From fewer a verdict is rough."""
 
 
 @dataclass(frozen=True, slots=True)

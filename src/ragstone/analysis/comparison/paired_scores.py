@@ -43,8 +43,8 @@ from .comparison_result import NARROW, NO_PAIR_DIFFERS, Comparison, PairedWinRat
 Ints = NDArray[np.int64]
 Test = Literal["mcnemar_exact", "sign_flip_exact", "sign_flip"]
 
+# All pairs differ alike, and the metric has no range to argue from.
 ALL_ALIKE = "all_alike_without_a_range"
-"""All pairs differ alike, and the metric has no range to argue from."""
 
 
 @dataclass(frozen=True, eq=False)

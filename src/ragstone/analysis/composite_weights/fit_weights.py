@@ -40,8 +40,8 @@ EQUAL = "equal"
 PLACES = 2
 
 
+# The smallest number of questions.
 FEWEST = 2
-"""The smallest number of questions."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,9 +74,9 @@ class Opinions:
     rows: tuple[Opinion, ...]
 
 
+# A pair of examples, a and b, as row indexes in ``Scored.facets``, several if a system answered a
+# question several times; of a rated example a is empty.
 Pair = tuple[tuple[int, ...], tuple[int, ...]]
-"""A pair of examples, a and b, as row indexes in ``Scored.facets``, several if a system answered a
-question several times; of a rated example a is empty."""
 
 
 def read_opinions(path: str | Path) -> Opinions:
@@ -247,8 +247,8 @@ def _found(
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
+# A metric is chosen by default only if it has scores for at least this share of the pairs.
 FILLED = 0.9
-"""A metric is chosen by default only if it has scores for at least this share of the pairs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -362,8 +362,8 @@ def reasons(excluded: Mapping[str, str]) -> list[str]:
     return [str(Reason.read(why).about(name)) for name, why in excluded.items()]
 
 
+# If there are more ratings, a random subset of this size is used to form pairs.
 MOST_RATED = 2000
-"""If there are more ratings, a random subset of this size is used to form pairs."""
 
 
 def concordance(

@@ -155,19 +155,19 @@ TEXTS = ("text", "question", "history", "policy", "answer", "contexts", "referen
 TAIL = ("note", "discard")
 
 
+# What is said of a criterion or an aspect, which the label names behind a point.
 TOPICS: Mapping[str, tuple[str, ...]] = {
     Rating.name: ("1", "2", "3", "4", "5"),
     Critique.name: YES_OR_NO,
 }
-"""What is said of a criterion or an aspect, which the label names behind a point."""
 
 
+# Kinds that are labelled on one screen; each other kind is labelled by itself.
 FAMILIES: Mapping[str, tuple[type[Kind], ...]] = {
     "retrieval": (Relevance,),
     Grounding.name: (Grounding,),
     "generation": (Response, Quality),
 }
-"""Kinds that are labelled on one screen; each other kind is labelled by itself."""
 
 
 def labels_asked(labels: Sequence[str], metric: Metric | str | None) -> tuple[AskedLabel, ...]:

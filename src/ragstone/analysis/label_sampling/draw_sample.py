@@ -25,8 +25,8 @@ from .sample_designs import (
     without_undefined,
 )
 
+# Widths that are nearer to each other than this are as good as the same.
 GAIN = 0.98
-"""Widths that are nearer to each other than this are as good as the same."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,12 +156,12 @@ def _alone(item: QueueItem) -> Iterator[QueueItem]:
         yield replace(item, shown=texts, parts=(part,))
 
 
+# What of a form never changes once its queue is there.
 AS_MADE = ("per_item", "overlap", "order", "chosen", "together", "seed")
-"""What of a form never changes once its queue is there."""
 
 
+# Of a queue to be made: its items, the labels that are asked, and those that are there.
 Content = tuple[Sequence[QueueItem], tuple[AskedLabel, ...], LabelTable | None]
-"""Of a queue to be made: its items, the labels that are asked, and those that are there."""
 
 
 def annotate(

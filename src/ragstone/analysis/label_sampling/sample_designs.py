@@ -187,8 +187,8 @@ def deviations(
 By = Literal["random", "stratified", "near-threshold", "disagreement", "error"]
 WAYS: tuple[By, ...] = ("random", "stratified", "near-threshold", "disagreement", "error")
 
+# How much likelier the most telling example is than the least; none has no chance at all.
 EMPHASIS = 10.0
-"""How much likelier the most telling example is than the least; none has no chance at all."""
 
 SAID = argument("people", "FILE")
 Floats = NDArray[np.float64]
@@ -237,8 +237,8 @@ class RunUnits:
         return np.bincount(self.place, weights=values) / np.bincount(self.place)
 
 
+# The units that were drawn, the strata they come from, and that of each example.
 DrawnUnits = tuple[Drawn, tuple[SampleStratum, ...], Sequence[str | None]]
-"""The units that were drawn, the strata they come from, and that of each example."""
 
 
 def check_design(design: SampleDesign) -> None:

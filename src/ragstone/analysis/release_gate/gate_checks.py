@@ -28,8 +28,8 @@ from .gate_requirements import (
 
 T = TypeVar("T")
 
+# The quantity to decide on for a metric and a system instead of the judge's; None: has none.
 CorrectedBy = Callable[[str, str], Quantity | None]
-"""The quantity to decide on for a metric and a system instead of the judge's; None: has none."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -35,8 +35,8 @@ from .gate_requirements import Bound
 
 Decision = Literal["pass", "fail", "cannot_tell", "missing"]
 
+# Of the command; 2 is bad input.
 EXIT_STATUS: Mapping[Decision, int] = {"pass": 0, "fail": 1, "cannot_tell": 3, "missing": 4}
-"""Of the command; 2 is bad input."""
 
 GRAVEST_FIRST: tuple[Decision, ...] = ("fail", "missing", "cannot_tell", "pass")
 DECIDED: Mapping[State, Decision] = {"holds": "pass", "broken": "fail", "open": "cannot_tell"}
@@ -44,8 +44,8 @@ ON_THE_BAR = "on_the_bar"
 NO_RANDOM_SAMPLE = "no_random_sample"
 TURNS = "missing_could_turn_it"
 JUDGE_MORE = "judge_more"
+# Examples kept a requirement that does not pass.
 WORST_KEPT = 10
-"""Examples kept a requirement that does not pass."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,8 +34,8 @@ from ragstone.stats.weights_and_groups import kish_size
 
 MOST = 0.5
 ROUNDING = 1e-12
+# The smallest number of labels from which the judge's accuracy is estimated.
 FEWEST = 10
-"""The smallest number of labels from which the judge's accuracy is estimated."""
 
 
 @dataclass(frozen=True, slots=True)

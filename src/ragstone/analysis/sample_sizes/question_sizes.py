@@ -117,12 +117,12 @@ def _needed(
 
 
 ROUNDING = 1e-9
+# With fewer questions than this, the variance of a pilot is only a guess.
 FEW = 20
-"""With fewer questions than this, the variance of a pilot is only a guess."""
 
 TOO_FEW = "fewer_than_two_scored"
+# Codes for why no size can be given.
 NO_VARIATION = "scores_do_not_vary"
-"""Codes for why no size can be given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,8 +380,8 @@ def _paired_size(
     )
 
 
+# Detectable difference, pairs needed, power now; without a wanted difference the rest is None.
 Planned = tuple[float | None, int | None, float | None]
-"""Detectable difference, pairs needed, power now; without a wanted difference the rest is None."""
 
 
 def _by_mcnemar(

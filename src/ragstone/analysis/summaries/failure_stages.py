@@ -29,20 +29,20 @@ from ragstone.run.estimates.groups import groups_of, rows_of
 from ragstone.stats import ends_of, mean_interval
 
 HALF = 0.5
+# How many contexts an example has, null if its system does not retrieve.
 RETRIEVED = pl.col("contexts").list.len()
-"""How many contexts an example has, null if its system does not retrieve."""
 
 OUTCOME = "answer_outcome"
+# The mean probability that a claim is supported, or, in a run without, the share that is.
 SUPPORT = ("expected_faithfulness", "faithfulness")
-"""The mean probability that a claim is supported, or, in a run without, the share that is."""
 
 COVERAGE = "answer_coverage"
+# The metrics that tell whether an answer looks bad: the outcome, or the coverage in a run without
+# it, and the first of ``SUPPORT`` that has a value.
 JUDGED_BY = (OUTCOME, COVERAGE, *SUPPORT)
-"""The metrics that tell whether an answer looks bad: the outcome, or the coverage in a run without
-it, and the first of ``SUPPORT`` that has a value."""
 
+# From which probability on claims look supported: a single one has to be more certain.
 BOUND = 0.4 + 0.2 / pl.col("n_claims")
-"""From which probability on claims look supported: a single one has to be more certain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,18 +84,18 @@ STAGES: tuple[FailureStage, ...] = (
     ),
     FailureStage("wrong", (OUTCOME,), pl.col(OUTCOME) == "wrong", bad=True),
 )
+# The stages before the answer, whose faults a good answer survives.
 RETRIEVAL = ("not_in_corpus", "nothing_retrieved", "not_retrieved", "retrieved_too_low")
-"""The stages before the answer, whose faults a good answer survives."""
 
+# Where an answer is that does not look bad: it says part of the reference, or all is well.
 PARTIAL, NO_FAULT = "partial", "no_fault"
-"""Where an answer is that does not look bad: it says part of the reference, or all is well."""
 
 UNSUPPORTED_CLAIM = "unsupported_claim"
+# The metrics of which the sentence on faults tells.
 TOLD = (*JUDGED_BY, UNSUPPORTED_CLAIM)
-"""The metrics of which the sentence on faults tells."""
 
+# The columns of scores that are looked at.
 SCORE = ("example_id", "metric", "value", "label")
-"""The columns of scores that are looked at."""
 
 METRICS = tuple(dict.fromkeys([*(name for stage in STAGES for name in stage.metrics), *TOLD]))
 
@@ -236,8 +236,8 @@ def _answers(reference: str) -> bool:
 
 LEVEL = 0.95
 CODES = tuple(stage.code for stage in STAGES)
+# Where an answer can be.
 PLACES = (*CODES, PARTIAL, NO_FAULT)
-"""Where an answer can be."""
 
 Mask = NDArray[np.bool_]
 Counts = NDArray[np.int64]
@@ -483,8 +483,8 @@ class _Laid:
         return Rate(int(failing.sum()), mean.value, **ends_of(mean.interval), method=method)
 
 
+# Why a stage is not known where the examples do not tell.
 UNTOLD = {"not_in_corpus": "corpus_not_told", "nothing_retrieved": "no_context_in_data"}
-"""Why a stage is not known where the examples do not tell."""
 
 
 def _true(values: pl.Series) -> Mask:

@@ -24,8 +24,8 @@ from ragstone.run import Estimate, Run
 from .failure_stages import TOLD, Faults, faults_of
 from .session_figures import ConversationFigures, conversations, has_sessions
 
+# The questions of each system, hashed, in order.
 Asked = Mapping[str, NDArray[np.uint64]]
-"""The questions of each system, hashed, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,8 +246,8 @@ def _share_a_question(questions: Asked, systems: Sequence[str]) -> bool:
 
 BINS = 16
 
+# By metric and system: how many scores are in each of ``BINS`` parts of the metric's range.
 Histograms = Mapping[tuple[str, str], tuple[int, ...]]
-"""By metric and system: how many scores are in each of ``BINS`` parts of the metric's range."""
 
 
 def histograms(scores: pl.DataFrame) -> Histograms:
@@ -362,8 +362,8 @@ def _estimate(
     )  # fmt: skip
 
 
+# By metric and system.
 WeightShares = Mapping[tuple[str, str], float]
-"""By metric and system."""
 
 
 def weight_shares(scores: pl.DataFrame) -> WeightShares:

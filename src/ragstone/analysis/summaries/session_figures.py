@@ -30,8 +30,8 @@ from ragstone.stats.sessions import (
 from ragstone.stats.weights_and_groups import Floats
 
 LEVEL = 0.95
+# The response types of a turn that is answered; the others abstain, refuse or ask back.
 ANSWERED = ("answer", "partial")
-"""The response types of a turn that is answered; the others abstain, refuse or ask back."""
 
 Figure = Literal["worst_turn", "mean_of_turns", "resolved"]
 

@@ -24,8 +24,8 @@ import numpy as np
 from ragstone.core.database import Sql
 from ragstone.core.errors import InputError
 
+# Seconds for which an item is somebody's.
 HELD = 900.0
-"""Seconds for which an item is somebody's."""
 
 TurnState = Literal["given", "said", "skipped", "late"]
 
@@ -122,11 +122,11 @@ class Leases:
             self.count(number, -1)
 
 
+# ``random``: all are as likely. ``doubt``: those on which the judge is in doubt are likelier.
 Route = Literal["random", "doubt"]
-"""``random``: all are as likely. ``doubt``: those on which the judge is in doubt are likelier."""
 
+# How much likelier the most doubtful example is than the least; none has no chance at all.
 EMPHASIS = 10.0
-"""How much likelier the most doubtful example is than the least; none has no chance at all."""
 
 
 def route_weight(route: Route, doubt: float | None) -> float:
@@ -159,8 +159,8 @@ def phase_probabilities(
     return {id: min(1.0, weight * least_left) for id, weight in weights.items()}
 
 
+# The place of what was given out in an earlier phase and is not finished.
 FIRST = -1.0
-"""The place of what was given out in an earlier phase and is not finished."""
 
 
 def reroute(run: Sql, queue: str, route: Route, seed: int) -> None:

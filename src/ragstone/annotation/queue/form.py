@@ -15,8 +15,8 @@ from ragstone.judgements import Preference
 
 from .assignment import Route
 
+# The choices of a label that is yes or no.
 YES_NO = ("yes", "no")
-"""The choices of a label that is yes or no."""
 
 Order = Literal["random", "risk"]
 Role = Literal["annotator", "adjudicator", "owner"]
@@ -215,8 +215,8 @@ def _texts(key: str, content: object) -> Iterator[tuple[str, str]]:
 
 
 A, B, TIE = "A", "B", "tie"
+# What is asked of a pair.
 LABEL = Preference.columns["verdict"].label
-"""What is asked of a pair."""
 
 
 def preferred(labels: Mapping[str, str | None], pair: Mapping[str, Any]) -> dict[str, str | None]:
@@ -240,17 +240,17 @@ def _shown(pair: Mapping[str, Any]) -> dict[str, str]:
     return {"win": first, "loss": other, "tie": TIE}
 
 
+# Characters of a label in somebody's own words, and of a note.
 LONGEST_WORD, LONGEST_NOTE = 200, 10_000
-"""Characters of a label in somebody's own words, and of a note."""
 
+# Places in the texts of an item that its labels rest on.
 MOST_SPANS = 200
-"""Places in the texts of an item that its labels rest on."""
 
+# What each of them says: unit and name of the part, its label, and characters of a text.
 SPAN = ("part", "label", "text", "start", "end")
-"""What each of them says: unit and name of the part, its label, and characters of a text."""
 
+# The part of a fault that is about the whole item.
 WHOLE = ("answer", "")
-"""The part of a fault that is about the whole item."""
 
 
 @dataclass(frozen=True, slots=True)

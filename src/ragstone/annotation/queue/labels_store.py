@@ -81,6 +81,13 @@ def shown_source(source: str | PathLike[str]) -> str:
     return fspath(source) if store is None else store.shown
 
 
+# ``said``, and ``decided`` by adjudicators, only grow: what somebody changes or takes back stays
+# beside what they said first.
+#
+# Of an item, ``question`` is a word for its question, ``people`` is how many label it once it is
+# among those that are given out, ``wanted`` how many do now, ``taken`` how many have it or said
+# something. ``passed`` is the probability that it was not labelled in an earlier phase of the
+# routing, ``earlier`` whether it was given out in one.
 TABLES = (
     "CREATE TABLE queues (queue TEXT PRIMARY KEY, at TEXT NOT NULL, form TEXT NOT NULL)",
     "CREATE TABLE items (queue TEXT NOT NULL, item INTEGER NOT NULL, id TEXT NOT NULL, "
@@ -109,22 +116,14 @@ TABLES = (
     "CREATE TABLE events (number {serial}, queue TEXT NOT NULL, at TEXT NOT NULL, "
     "person TEXT NOT NULL, what TEXT NOT NULL, about TEXT NOT NULL)",
 )
-"""``said``, and ``decided`` by adjudicators, only grow: what somebody changes or takes back stays
-beside what they said first.
-
-Of an item, ``question`` is a word for its question, ``people`` is how many label it once it is
-among those that are given out, ``wanted`` how many do now, ``taken`` how many have it or said
-something. ``passed`` is the probability that it was not labelled in an earlier phase of the
-routing, ``earlier`` whether it was given out in one.
-"""
 
 LAYOUT = DatabaseLayout(
     holds="labels", irreplaceable="what people labelled, which is stored nowhere else",
     argument="labels", owner=0x52616C62, version=1, tables=TABLES,
 )  # fmt: skip
 
+# What keeps the labels.
 LabelDatabase = Database
-"""What keeps the labels."""
 
 
 def open_labels(address: str | Path) -> KeptDatabase:
@@ -133,8 +132,8 @@ def open_labels(address: str | Path) -> KeptDatabase:
     return open_database(path / FILE if path.is_dir() else address, LAYOUT)
 
 
+# Characters of a person's name.
 MOST_NAME = 80
-"""Characters of a person's name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,18 +22,18 @@ from ragstone.stats.weights_and_groups import codes_of, shared_codes
 from .labels_store import LabelDatabase
 from .queue import Queue
 
+# Characters of a tag's name.
 MOST_TAG = 60
-"""Characters of a tag's name."""
 
+# Between the names of several tags.
 SEPARATOR = ","
-"""Between the names of several tags."""
 
+# What an item shows of its example, by which the example is known again.
 TEXTS = ("question", "answer")
-"""What an item shows of its example, by which the example is known again."""
 
 
+# The texts of examples, by their ids.
 TextLookup = Callable[[list[str]], Mapping[str, Mapping[str, str]]]
-"""The texts of examples, by their ids."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,11 +40,11 @@ from .labels_store import (
     timestamp,
 )
 
+# Characters of the name of a queue, which is a part of addresses.
 MOST_QUEUE = 120
-"""Characters of the name of a queue, which is a part of addresses."""
 
+# Where another page stands, where that of a queue of this name would be.
 NOT_A_QUEUE = ("new",)
-"""Where another page stands, where that of a queue of this name would be."""
 
 
 def queues(database: LabelDatabase) -> list[QueueForm]:

@@ -52,8 +52,8 @@ from .form import (
 from .labels_store import LAYOUT, LabelDatabase, StoreAddress
 from .queue import Queue, queues
 
+# Unit and name.
 Part = tuple[str, str]
-"""Unit and name."""
 
 LACKING = reason("lacking")
 
@@ -320,12 +320,12 @@ def _in_postgres(store: StoreAddress) -> Iterator[LabelSnapshot | None]:
             connection.close()
 
 
+# A person and an item.
 Here = tuple[str, int]
-"""A person and an item."""
 
 NAMED = {"true": "yes", "false": "no"}
+# Who gave the labels of a file that names nobody.
 NOBODY = "somebody"
-"""Who gave the labels of a file that names nobody."""
 
 
 def import_labels(queue: Queue, labels: LabelTable, by: str = "") -> tuple[list[str], int]:

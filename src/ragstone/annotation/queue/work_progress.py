@@ -16,11 +16,11 @@ from .form import ItemAnswers, QueueForm, Role
 from .labels_store import LabelDatabase, people_in
 from .queue import Queue, form_in
 
+# Items of somebody's own that are listed, the newest first.
 MOST_ITEMS = 500
-"""Items of somebody's own that are listed, the newest first."""
 
+# Characters of a question in that list.
 SHORT = 160
-"""Characters of a question in that list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,17 +143,17 @@ class MyWork:
         return int(count)
 
 
+# Saves from which the pace is taken, the newest.
 LAST = 50
-"""Saves from which the pace is taken, the newest."""
 
+# Gaps between saves below which no pace is told.
 FEWEST = 5
-"""Gaps between saves below which no pace is told."""
 
+# A gap of more than so many usual ones is a pause.
 PAUSE = 5.0
-"""A gap of more than so many usual ones is a pause."""
 
+# Seconds between saves below which nobody labelled: they were taken over together.
 TAKEN_OVER = 0.2
-"""Seconds between saves below which nobody labelled: they were taken over together."""
 
 HOUR = 3600.0
 
@@ -191,8 +191,8 @@ def hours_for(missing: int, people: Iterable[tuple[float, int]]) -> float | None
     return None if rate <= 1e-9 else hours + rest / rate
 
 
+# What the answers of an item have that was not discarded: within a text, quotes are escaped.
 KEPT = '%"discarded": ""%'
-"""What the answers of an item have that was not discarded: within a text, quotes are escaped."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,8 +28,8 @@ from .frameworks import (
 )
 
 LONGEST_LABEL = 40
+# Assertions whose value is a reference answer.
 GOLD = ("factuality", "equals", "iequals", "similar", "model-graded-factuality")
-"""Assertions whose value is a reference answer."""
 
 _ANSWERS = frozenset(map(squash, NAMES["answer"]))
 _REFERENCES = frozenset(map(squash, NAMES["reference"]))
@@ -181,11 +181,11 @@ def fold_of(record: Mapping[str, Any]) -> Callable[[Iterator[Row]], Iterator[Row
 
 Record = Mapping[str, Any]
 
+# Behind the name of a label where a metric of the same name is beside it.
 HUMAN = " (human)"
-"""Behind the name of a label where a metric of the same name is beside it."""
 
+# The fields of a task that are no slices.
 OWN = frozenset(("task_id", "task_type", "contexts", "input", "targets", "question_id"))
-"""The fields of a task that are no slices."""
 
 
 def has_its_head(document: Record) -> bool:
@@ -332,6 +332,7 @@ def unfold_mlflow(record: Mapping[str, Any]) -> dict[str, Any]:
 
 Flat = Callable[[Record], dict[str, Any]]
 
+# Each layout whose records are nested: its name, whether a record fits, and what lays it flat.
 NESTED: tuple[tuple[str, Callable[[Record], bool], Flat], ...] = (
     ("mlflow", is_mlflow, unfold_mlflow),
     ("promptfoo", is_promptfoo, flat_promptfoo),
@@ -339,11 +340,10 @@ NESTED: tuple[tuple[str, Callable[[Record], bool], Flat], ...] = (
     ("llamaindex", is_llama_index, flat_llama_index),
     ("haystack", is_haystack, flat_haystack),
 )
-"""Each layout whose records are nested: its name, whether a record fits, and what lays it flat."""
 
+# Columns of which a nested record has at least one, unless one of its values is an object.
 MARKS = frozenset(("inputs", "provider", "attributes", SPAN, TRACE, "source_nodes", "response",
                    "passing", "replies", "answers"))  # fmt: skip
-"""Columns of which a nested record has at least one, unless one of its values is an object."""
 
 
 def nested_layout(record: Record) -> tuple[str, Flat] | None:

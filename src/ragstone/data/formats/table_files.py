@@ -130,8 +130,8 @@ BYTES_A_VALUE = 8
 INT32 = (1 << 31) - 1
 DATA, DICTIONARY, DATA_V2 = 0, 2, 3
 
+# What a field holds: a type, the fields of a struct by number, or a list of one shape.
 Shape = Any
-"""What a field holds: a type, the fields of a struct by number, or a list of one shape."""
 
 FOUR: dict[int, Shape] = {1: int, 2: int, 3: int, 4: int}
 PAIRS: Shape = [{1: bytes, 2: bytes}]

@@ -24,8 +24,8 @@ ROWS_AT_ONCE = 20_000
 Faults = list[tuple[int | None, BadRow]]
 
 
+# Grade of each judged document, by topic. Negative grades mean unjudged and are left out.
 Qrels = dict[str, dict[str, int]]
-"""Grade of each judged document, by topic. Negative grades mean unjudged and are left out."""
 
 
 def trec_runs(name: str, runs: tuple[Path, ...], qrels: Path | None) -> Source:

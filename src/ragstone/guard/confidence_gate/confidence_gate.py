@@ -56,8 +56,8 @@ from .gate_thresholds import (
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 
+# How often scores of the same source are taken for drifted, each time they are looked at.
 DRIFT_LEVEL = 0.01
-"""How often scores of the same source are taken for drifted, each time they are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,8 +330,8 @@ def _shares(gate: Gate, rows: ScoredLabels) -> tuple[GateShare, ...]:
     return tuple(shares_of([whole.decide(score) for score in rows.scores.tolist()], rows))
 
 
+# Of the curve of risk by coverage, in plain data.
 CURVE_POINTS = 101
-"""Of the curve of risk by coverage, in plain data."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -70,16 +70,16 @@ class ConfidenceJudge(Protocol):
         """Assess one answer."""
 
 
+# The fields that may hold the score of a row.
 SCORES = ("score", "confidence")
-"""The fields that may hold the score of a row."""
 
 FAITHFUL = "faithful"
 CLUSTER = "cluster"
 CHANCE = "inclusion_probability"
 IN_MEMORY = "rows"
 
+# What ``labelled_scores`` reads.
 Labelled: TypeAlias = "str | PathLike[str] | Iterable[LabelledScore | Mapping[str, Any] | Example]"
-"""What ``labelled_scores`` reads."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -274,16 +274,16 @@ def surplus_words(surplus: int) -> str:
     )
 
 
+# A promise is told in four decimals, rounded up, so that it can be asked for as it is told.
 PLACES = 10_000
-"""A promise is told in four decimals, rounded up, so that it can be asked for as it is told."""
 
 
+# The answers of a promise, what they do, the end of the scores where they should not be, and the
+# other answers.
 WORDS = {
     "max_false_pass": ("unfaithful", "pass", "highest", "faithful"),
     "max_false_block": ("faithful", "are blocked", "lowest", "unfaithful"),
 }
-"""The answers of a promise, what they do, the end of the scores where they should not be, and the
-other answers."""
 
 
 def _refused(

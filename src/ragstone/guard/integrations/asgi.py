@@ -39,15 +39,15 @@ from .request_reading import (
     Send,
 )
 
+# Headers that no longer hold where another body is given.
 OF_THE_BODY = {
     b"accept-ranges", b"content-digest", b"content-encoding", b"content-length", b"content-md5",
     b"digest", b"etag", b"last-modified", b"repr-digest",
 }  # fmt: skip
-"""Headers that no longer hold where another body is given."""
 
 
+# Kinds of replies that are lines of JSON.
 LINES = tuple(f"application/{name}" for name in ("x-ndjson", "ndjson", "jsonl", "x-jsonlines"))
-"""Kinds of replies that are lines of JSON."""
 
 Header = tuple[bytes, bytes]
 
@@ -177,8 +177,8 @@ def _value(message: Message, name: bytes) -> str:
 MOST_BYTES = 4 << 20
 UNGUARDED = ("HEAD", "OPTIONS")
 
+# Headers by which whoever asks gets a reply that cannot be read: packed, or only a part of it.
 NOT_FOR_THE_APP = (b"accept-encoding", b"range")
-"""Headers by which whoever asks gets a reply that cannot be read: packed, or only a part of it."""
 
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 

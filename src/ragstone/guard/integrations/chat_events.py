@@ -373,5 +373,5 @@ _ENDS: dict[str, Callable[[Mapping[str, Any], AnswerKey, str, bool], Mapping[str
     "line": _line_end,
 }
 
+# Where the text of answers stands in the events of one reply.
 EventPlaces = EventText | ChatEvents
-"""Where the text of answers stands in the events of one reply."""

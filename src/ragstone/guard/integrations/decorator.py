@@ -53,9 +53,9 @@ class GuardedCall:
     returned: Any
 
 
+# The name of a parameter or, if there is none, of a key or an attribute of what is returned; the
+# number of an element of a tuple that is returned; or a function.
 Place = str | int | Callable[[GuardedCall], Any]
-"""The name of a parameter or, if there is none, of a key or an attribute of what is returned; the
-number of an element of a tuple that is returned; or a function."""
 
 
 def guarded(

@@ -10,18 +10,18 @@ from typing import Any
 from .event_reader import ServerEvent
 from .request_reading import JsonPath, json_value
 
+# The data of the last event of many streams.
 DONE = "[DONE]"
-"""The data of the last event of many streams."""
 
+# The name of the event that tells what came of the answer, where it has one of its own.
 NOTE_EVENT = "ragstone-guard"
-"""The name of the event that tells what came of the answer, where it has one of its own."""
 
+# What tells an answer from the others of its reply: its kind and its number, such as of a choice
+# or of an output and its part.
 AnswerKey = tuple[str, int, int]
-"""What tells an answer from the others of its reply: its kind and its number, such as of a choice
-or of an output and its part."""
 
+# Makes the bytes of an event from its data and its name.
 Written = Callable[[str, str], bytes]
-"""Makes the bytes of an event from its data and its name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+# What a line may begin with; the first is a comment.
 FIELDS = ("", "data", "event", "id", "retry")
-"""What a line may begin with; the first is a comment."""
 
+# Of one event; an event without an end would be held for ever.
 MOST_BYTES = 1 << 20
-"""Of one event; an event without an end would be held for ever."""
 
 
 class EventTooLarge(ValueError):

@@ -108,10 +108,10 @@ def note_of(ruling: Ruling, action: str, beside: Collection[str] = ()) -> dict[s
 UNAVAILABLE = 503
 
 
+# A reply as it is given: a ruling for each answer, or one if there is none; what was done:
+# ``passed``, ``marked``, ``replaced`` or ``refused``; and body and status, None for those of the
+# app.
 JudgedReply = tuple[Sequence[Ruling], str, bytes | None, int | None]
-"""A reply as it is given: a ruling for each answer, or one if there is none; what was done:
-``passed``, ``marked``, ``replaced`` or ``refused``; and body and status, None for those of the app.
-"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,8 @@ from ragstone.guard.claim_judges import Circuit
 from ragstone.guard.guard import Guard, unjudged
 from ragstone.guard.stream import PushedStream, ReleasePolicy, pushed_stream
 
+# Whether an answer that could not be judged is held back (closed) or given (open).
 IfNotJudged = Literal["closed", "open"]
-"""Whether an answer that could not be judged is held back (closed) or given (open)."""
 
 HOLD: tuple[WayOut, ...] = ("ask", "block")
 
@@ -64,8 +64,8 @@ def is_held(assessment: Assessment, if_not_judged: IfNotJudged, hold: Collection
 
 HELD = "I cannot answer that from the sources I have."
 
+# A text, the status of an error, or None: the answer all the same.
 OnFail = str | int | None
-"""A text, the status of an error, or None: the answer all the same."""
 
 
 @dataclass(slots=True)
@@ -172,8 +172,8 @@ def _trace() -> Any:
     return trace
 
 
+# Seconds that a guard may take beyond its own deadline until nobody waits for it any more.
 GRACE = 1.0
-"""Seconds that a guard may take beyond its own deadline until nobody waits for it any more."""
 
 
 class Assessing(Protocol):

@@ -132,8 +132,8 @@ _STEP = re.compile(
     r"""\.([A-Za-z_][\w-]*)|\[(-?\d{1,9})\]|\[(\*)\]|\['([^'\]]*)'\]|\["([^"\]]*)"\]"""
 )
 
+# A key, an index, or None for every element of a list.
 Step = str | int | None
-"""A key, an index, or None for every element of a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +243,7 @@ def _has(value: Any, step: str | int) -> bool:
     return isinstance(value, list) and -len(value) <= step < len(value)
 
 
+# Keys of what a chat model says beside its answer, and what that is; it is not judged.
 BESIDE = {
     "tool_calls": "tool_calls",
     "function_call": "tool_calls",
@@ -251,10 +252,9 @@ BESIDE = {
     "refusal": "refusal",
     "audio": "audio",
 }
-"""Keys of what a chat model says beside its answer, and what that is; it is not judged."""
 
+# Keys of a streamed choice that spell its text out beside its delta.
 SPELLED = ("logprobs", "message", "text")
-"""Keys of a streamed choice that spell its text out beside its delta."""
 
 
 class ChatCompletions:
@@ -343,8 +343,8 @@ def _held(choice: Mapping[str, Any], text: str) -> dict[str, Any]:
 
 
 Extracted = tuple[str | None, Any]
+# From the request and its JSON (None if it has none) to the question and the contexts.
 Extract = Callable[[BufferedRequest, Any], Extracted | Awaitable[Extracted]]
-"""From the request and its JSON (None if it has none) to the question and the contexts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,10 +88,10 @@ def _first(piece: object, names: Iterable[str]) -> Any:
     return next(filter(None, (getattr(piece, name, None) for name in names)), None)
 
 
+# ``hold_all``: nothing leaves before the whole answer is assessed, and only if it passes.
+# ``hold_sentence``: each unit leaves once it is judged, unless it fails.
+# ``flag_after``: everything leaves at once, and what is judged is told after.
 Policy = Literal["hold_all", "hold_sentence", "flag_after"]
-"""``hold_all``: nothing leaves before the whole answer is assessed, and only if it passes.
-``hold_sentence``: each unit leaves once it is judged, unless it fails.
-``flag_after``: everything leaves at once, and what is judged is told after."""
 
 IfNotJudgedUnit = Literal["hold", "release"]
 
@@ -147,8 +147,8 @@ class Signal(Enum):
 
 
 Out = str | NotJudged
+# A list leaves. A callable is work that takes time: it is to be called, and its result sent.
 Step = Signal | Callable[[], Any] | list[Any]
-"""A list leaves. A callable is work that takes time: it is to be called, and its result sent."""
 
 Steps = Generator[Step, Any, None]
 

@@ -34,23 +34,23 @@ from ragstone.judges.local.sentences import (
     trimmed,
 )
 
+# ``rest``: what is left at the end of a text and holds no word.
 UnitKind = Literal["sentence", "row", "code", "rest"]
-"""``rest``: what is left at the end of a text and holds no word."""
 
+# Characters after a place at which it is decided as if the text ended there: white space, quotes
+# or citations that go on for so long after a stop, or a text of so many letters without a capital.
 MOST_DOUBT = 2_000
-"""Characters after a place at which it is decided as if the text ended there: white space, quotes
-or citations that go on for so long after a stop, or a text of so many letters without a capital."""
 
+# Characters before a place that the rules look back at, and some more.
 _KEPT = 150
-"""Characters before a place that the rules look back at, and some more."""
 
 _TRIMMED_AT = 2_000
 
+# Characters in which the mark of a list and the word after it are known.
 _FIRST_WORD = 16
-"""Characters in which the mark of a list and the word after it are known."""
 
+# Characters in which the mark of a line is known.
 _LINE_MARK = 8
-"""Characters in which the mark of a line is known."""
 
 _LONGEST_CLOSING = 200
 
@@ -60,6 +60,7 @@ _CITATION_BEGUN = (
     r"|n[a-z ]{0,4}\d{0,3})|【[^【】\n]{0,60}|［[\d,，;–-]{0,20}"
     r"|<(?:s|su|sup(?:>[\d,; –-]{0,20}(?:<[/sup]{0,4})?)?)?)"
 )
+# A stop at the end of the text that has come, or a begun one, and what may still belong to it.
 _UNFINISHED = re.compile(
     rf"[{_ASCII}{_OTHER}{GREEK_STOPS}](?:"
     rf"(?<=[{_ASCII}])(?<![{_ASCII}]{{2}})[{_ASCII}]*+[\"'”’»›)\]}}*_]*+"
@@ -68,7 +69,6 @@ _UNFINISHED = re.compile(
     rf"(?:[ ]?{CITATION})*+[ ]?(?:{_CITATION_BEGUN})?\Z"
     r"|<(?:[bB](?:[rR] ?/?)?)?\Z"
 )
-"""A stop at the end of the text that has come, or a begun one, and what may still belong to it."""
 
 _THING = re.compile(r"\S")
 _LINE_BREAK = re.compile(f"[{NEWLINE}]")

@@ -30,12 +30,12 @@ from .replies import WHOLE
 from .rubrics import ASPECTS, Rubric, aspects, definition, load_rubrics
 from .task import Row, Target, Task, TaskReply, said, why_lacking
 
+# An aspect that can stand in an id as it is.
 PLAIN = re.compile(r"[a-z][a-z0-9_]{0,39}")
-"""An aspect that can stand in an id as it is."""
 
 
+# One vote on one aspect.
 CritiqueVerdict = verdict_item("CritiqueVerdict", "yes", "no")
-"""One vote on one aspect."""
 
 
 class CritiqueTask(Task):
@@ -86,10 +86,10 @@ def _votes(aspect: Topic, reply: TaskReply) -> list[Row]:
             for index, (verdict, reason) in enumerate([*verdicts, *unread])]  # fmt: skip
 
 
+# Passages of one rating at most; it is one item, so there may be many.
 AT_ONCE = 1_000
-"""Passages of one rating at most; it is one item, so there may be many."""
+# One part in so many of a question's room is for what is not contexts.
 FOR_THE_REST = 4
-"""One part in so many of a question's room is for what is not contexts."""
 
 
 class RatingItem(Item):
@@ -182,13 +182,13 @@ def _row(rubric: Rubric, target: Target, reply: TaskReply) -> Row:
     return {"criterion": rubric.name, "score": score, "reason": reason}
 
 
+# For this answer, by what was said and the place it was shown in.
 VERDICTS = {("A", 0): "win", ("B", 0): "loss", ("A", 1): "loss", ("B", 1): "win", ("tie", 0): "tie",
             ("tie", 1): "tie"}  # fmt: skip
-"""For this answer, by what was said and the place it was shown in."""
 
 
+# The better of the two answers shown.
 PreferenceVerdict = verdict_item("PreferenceVerdict", "A", "B", "tie")
-"""The better of the two answers shown."""
 
 
 class PreferenceTask(Task):

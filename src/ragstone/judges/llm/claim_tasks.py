@@ -26,8 +26,8 @@ from .prompts import ANSWER, Prompts, block, has, shown
 from .questions import Item, Piece, ReplyEntry, VerdictItem, Written, verdict_item
 from .task import OfReferences, Row, Target, Task, TaskReply, portions, said, why_lacking
 
+# Replies that claim nothing.
 SILENT = ("abstain", "refuse")
-"""Replies that claim nothing."""
 
 
 HANGUL = re.compile("[\uac00-\ud7a3]")
@@ -189,10 +189,10 @@ class StatementsTask(OfReferences):
         return rows
 
 
+# A model's verdict on one statement of the reference: does the answer say it?
 StatementAgreement = verdict_item(
     "StatementAgreement", "full", "partial", "missing", "contradicted"
 )
-"""A model's verdict on one statement of the reference: does the answer say it?"""
 
 
 class ClaimAgreement(VerdictItem):

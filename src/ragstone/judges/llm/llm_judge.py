@@ -104,12 +104,12 @@ def _majority(values: Sequence[object], members: int) -> object:
     return value if 2 * count > members else None
 
 
+# Those whose replies are read or merged in a way of their own.
 OWN: tuple[Task, ...] = (
     *(ClaimsTask(), StatementsTask(), EntitiesTask(), RelevanceTask(), SupportTask()),
     *(SupportTask(ConversationSupport), AgreementTask(), ProbesTask(), RatingTask()),
     *(CritiqueTask(), PreferenceTask()),
 )
-"""Those whose replies are read or merged in a way of their own."""
 
 
 def all_tasks(*instead: Task) -> dict[str, Task]:
@@ -182,12 +182,13 @@ def _fits(piece: Piece, question: Sequence[Piece]) -> bool:
     return piece.contexts in contexts if piece.contexts else not contexts
 
 
+# The reason of a question that the model's window does not hold.
 TOO_LONG = "too_long"
-"""The reason of a question that the model's window does not hold."""
 
 CHARACTERS_A_TOKEN = 3
+# Tokens of a window that are kept for instructions and reply.
 OVERHEAD = 5_000
-"""Tokens of a window that are kept for instructions and reply."""
+
 LEAST_ROOM = 2_000
 
 

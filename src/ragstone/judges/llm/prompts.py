@@ -38,11 +38,11 @@ from ragstone.models.chat import ITEMS
 
 from .questions import between, escaped, listing
 
+# The id of an answer whose sentences are numbered.
 ANSWER = "a01"
-"""The id of an answer whose sentences are numbered."""
 
+# ``system.md`` stands before every prompt.
 SYSTEM = "system"
-"""``system.md`` stands before every prompt."""
 
 
 @dataclass(frozen=True)
@@ -157,11 +157,11 @@ def _replaced(folder: Path | None, known: list[str]) -> dict[str, str]:
     return texts
 
 
+# Context lists that several tasks may still ask for.
 _KEPT = 1_024
-"""Context lists that several tasks may still ask for."""
 
+# Contexts that other examples may have too.
 _KEPT_TEXTS = 2048
-"""Contexts that other examples may have too."""
 
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
 _WORD = re.compile(r"\s+")
@@ -296,8 +296,8 @@ def _numbered(text: str, starts: Sequence[int], first: int = 0) -> str:
     return "".join(parts)
 
 
+# What a rubric may see.
 TEXTS = ("question", "contexts", "answer", "reference")
-"""What a rubric may see."""
 
 
 def has(example: Example, text: str) -> bool:

@@ -23,17 +23,17 @@ from pydantic import BaseModel, ConfigDict, StringConstraints, create_model, fie
 
 from ragstone.models.chat import ChatRequest
 
+# Characters between which a joiner is part of the spelling: Persian, Hindi, emoji.
 _JOINED = ("\u0600-\u08ff\u0900-\u0dff\u0e00-\u109f\u1780-\u18af\ufb50-\ufdff\ufe0f\ufe70-\ufefc"
            "\u2190-\u2bff\U0001f000-\U0001faff")  # fmt: skip
-"""Characters between which a joiner is part of the spelling: Persian, Hindi, emoji."""
 
+# Control characters but line feed and tab, direction marks, characters without width, tags,
+# lone surrogates, line separators.
 _INVISIBLE = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufeff\uffa0\ufff0-\ufffb"
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-"""Control characters but line feed and tab, direction marks, characters without width, tags,
-lone surrogates, line separators."""
 
 _LINE = "=＝﹦═⁼₌"
 _GAP = "[ \t\xa0\u2000-\u200a\u202f\u205f\u3000]"
@@ -128,12 +128,13 @@ def _original(match: re.Match[str]) -> str:
     return f"{left}{'u' if short else 'U'}{code}"
 
 
+# The number of words that an item repeats from the text it is about.
 WORDS = 5
-"""The number of words that an item repeats from the text it is about."""
 
 _TEXT = {"type": "string"}
 _FIELDS: dict[str, Any] = {"id": _TEXT, "words": _TEXT, "reason": _TEXT, "verdict": _TEXT,
                            "details": {"type": "array", "items": _TEXT}}  # fmt: skip
+# The schema of all replies. Some servers reject unions, bounds, references, optional fields.
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -147,13 +148,12 @@ SCHEMA: dict[str, Any] = {
     },
     "required": ["items"], "additionalProperties": False,
 }  # fmt: skip
-"""The schema of all replies. Some servers reject unions, bounds, references, optional fields."""
 
+# Details that mean none.
 NO_DETAILS = ("none", "-")
-"""Details that mean none."""
 
+# A text made by a model, never blank.
 Written = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-"""A text made by a model, never blank."""
 
 
 class ReplyEntry(BaseModel):

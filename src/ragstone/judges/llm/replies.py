@@ -41,12 +41,12 @@ class Outcome:
     later: bool = False
 
 
+# Objects around the items, such as ``{"result": {…}}``.
 DEEPEST_WRAPPER = 3
-"""Objects around the items, such as ``{"result": {…}}``."""
 
 
+# Begins the fault of an item that is about another text than its own.
 ECHO = "echo: "
-"""Begins the fault of an item that is about another text than its own."""
 
 NO_ECHOES: Mapping[str, Callable[[Item], str]] = {}
 
@@ -146,8 +146,9 @@ def _without_reasons(reading: Outcome) -> dict[str, Any]:
 
 # Words
 
+# Letters and digits that the words of an item have at the least, where its text has so many.
 LEAST = 6
-"""Letters and digits that the words of an item have at the least, where its text has so many."""
+
 _LOOKED_AT = 400
 _SENTENCE = re.compile(r"\[?\bs\d{1,6}\]")
 
@@ -282,5 +283,5 @@ def _whole(value: object) -> object:
     return value
 
 
+# Beside a ``Literal`` of whole numbers: ``Annotated[Literal[1, 2, 3], WHOLE]``.
 WHOLE = BeforeValidator(_whole)
-"""Beside a ``Literal`` of whole numbers: ``Annotated[Literal[1, 2, 3], WHOLE]``."""

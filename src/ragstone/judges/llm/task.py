@@ -15,11 +15,11 @@ from .prompts import Passage, Prompts, passages, shown
 from .questions import Item, Piece
 from .replies import Outcome
 
+# A row of the ask's kind, without ``subject`` and ``judge``.
 Row = dict[str, Any]
-"""A row of the ask's kind, without ``subject`` and ``judge``."""
 
+# Room for everything.
 UNSPLIT = 2**62
-"""Room for everything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +124,9 @@ class Task(ABC):
 
 Sort = TypeVar("Sort", bound=Item)
 
+# Of a question's room; the rest is for what is asked about the contexts.
 CONTEXTS_SHARE = 0.75
-"""Of a question's room; the rest is for what is asked about the contexts."""
+
 NOT_SAID = "not_in_reply"
 
 

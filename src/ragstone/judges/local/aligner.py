@@ -35,8 +35,8 @@ from .text_terms import WORDS_VERSION, stem_or_none, terms, tokens
 LIKENESS_VERSION = f"ragstone-likeness/1({WORDS_VERSION})"
 
 SMALL_WORD = 0.1
+# What stop words, and words that the question gives, weigh beside the others.
 GIVEN_WORD = 0.3
-"""What stop words, and words that the question gives, weigh beside the others."""
 
 
 class Likeness(NamedTuple):
@@ -117,11 +117,11 @@ def _mean(seen: TokenVectors) -> Vectors:
     return unit
 
 
+# Of contexts that are read at a time, so that memory stays flat.
 CHARACTERS = 100_000
-"""Of contexts that are read at a time, so that memory stays flat."""
 
+# Contexts of so many examples are kept as unit vectors.
 READINGS = 8
-"""Contexts of so many examples are kept as unit vectors."""
 
 
 @dataclass(frozen=True)
@@ -235,8 +235,8 @@ def _unpacked(row: Vectors) -> Alignment | None:
     return Alignment(aligned, weakest, unheld, int(sentence))
 
 
+# A question, a statement of the reference, and the answer.
 Statement = tuple[str | None, str, str]
-"""A question, a statement of the reference, and the answer."""
 
 
 def like(encoder: Encoder, statements: Sequence[Statement]) -> dict[Statement, Likeness]:
@@ -271,8 +271,8 @@ def like(encoder: Encoder, statements: Sequence[Statement]) -> dict[Statement, L
             for triple, row in rows.items() if len(row) > 1}  # fmt: skip
 
 
+# Looked at together.
 STATEMENTS = 256
-"""Looked at together."""
 
 
 def digest_of(*parts: str) -> bytes:

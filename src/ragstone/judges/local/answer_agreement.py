@@ -41,11 +41,11 @@ STRINGS = "agreement/strings"
 ENCODER = "agreement/encoder"
 
 FULL = 0.5
+# Between these probabilities strings leave it open.
 LEAST_OPEN, MOST_OPEN = 0.35, 0.65
-"""Between these probabilities strings leave it open."""
 
+# Characters; what is longer is a sentence.
 SHORT_STATEMENT = 60
-"""Characters; what is longer is a sentence."""
 
 SHORT = 6
 FULL_SHORT = 0.5
@@ -304,8 +304,8 @@ def _is_day(stem: str) -> bool:
     return stem.isdecimal() and len(stem) <= 2 and int(stem) <= 31
 
 
+# Words of one opening, numbers and names of a text that are compared with another's, at most.
 LOOKED_AT = 100
-"""Words of one opening, numbers and names of a text that are compared with another's, at most."""
 
 
 # One is made for every claim and statement, and nearly all of them are among the last few thousand.

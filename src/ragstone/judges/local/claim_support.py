@@ -42,11 +42,11 @@ from .text_terms import WORDS_VERSION, as_written, stem_or_none, tokens
 
 ALIGNMENT_VERSION = f"ragstone-alignment/1({SENTENCES_VERSION},{WORDS_VERSION},{FRAMES_VERSION})"
 
+# Cosines hang on the size of the batch from the seventh on; a score should not.
 DECIMALS = 4
-"""Cosines hang on the size of the batch from the seventh on; a score should not."""
 
+# How much a stop word weighs beside a content word.
 SMALL_WORD = 0.15
-"""How much a stop word weighs beside a content word."""
 
 
 class Alignment(NamedTuple):
@@ -241,8 +241,8 @@ _NONE = np.zeros(0, np.int64)
 FILE = "curves.json"
 
 
+# The intercept and the weights of a logistic function of features.
 Curve = tuple[float, Mapping[str, float]]
-"""The intercept and the weights of a logistic function of features."""
 
 
 def on_curve(curve: Curve, features: Mapping[str, float]) -> float:
@@ -270,11 +270,11 @@ STRINGS = "support/strings"
 ENCODER = "support/encoder"
 
 SUPPORTED = 0.5
+# With a smaller share of the words in one window, the best aligned sentence is the evidence.
 BY_WORDS = 0.5
-"""With a smaller share of the words in one window, the best aligned sentence is the evidence."""
 
+# What is contradicted is never more probable than this.
 CONTRADICTED = 0.4
-"""What is contradicted is never more probable than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,11 +349,11 @@ def probability_of(seen: EvidenceCounts, alignment: Alignment | None = None) -> 
     return probability / 2 if seen.unknown_figures else probability
 
 
+# Share of neighbouring words the other way round that another wording may have.
 ORDERLY = 0.4
-"""Share of neighbouring words the other way round that another wording may have."""
 
+# How much the logit of the probability falls with what is above it.
 DISORDER = 10
-"""How much the logit of the probability falls with what is above it."""
 
 
 def _quoted(rests_on: tuple[int, ...], passages: Passages) -> tuple[tuple[int, ...], str | None]:

@@ -64,8 +64,8 @@ _FRAMES = re.compile(
 
 CLAIMS_VERSION = "ragstone-claims/5"
 
+# Replies that make no claim, by their type.
 NO_CLAIMS = ("abstain", "refuse")
-"""Replies that make no claim, by their type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +123,12 @@ def statements(reference: str) -> list[str]:
 
 SHORT_REFERENCE = 60
 
+# In square brackets five words at most that end with no stop, for more of them may be a claim.
 _LONE_CITATION = re.compile(
     r"\[(?:Data:[^\]]{0,200}|[^\]\s]{0,40}(?: [^\]\s]{0,40}){0,4}(?<![.!?]))\]"
     r"|\((?:see |source:? )?[^()]{0,60}\d{4}\)|https?://\S+"
 )
-"""In square brackets five words at most that end with no stop, for more of them may be a claim."""
+
 _COURTESY = re.compile(
     r"(?:hello|hi|hey|greetings|dear|sure|certainly|of course|absolutely|great question|"
     r"good question|thanks?|thank you|you're welcome|you are welcome|happy to help|glad to help|"
@@ -145,8 +146,8 @@ _WORD = re.compile(r"[^\W_]")
 
 
 _FENCE = re.compile(r"(?:`{3,}|~{3,})[^`\n]{0,40}")
+# A row with a row of dashes below it.
 _HEADS_A_TABLE = re.compile(r"[^\n]*\n[ \t|:]*-[-:| \t]*(?:\n|\r|\Z)")
-"""A row with a row of dashes below it."""
 
 
 def _asserts(text: str, start: int, sentence: str) -> bool:
@@ -408,17 +409,17 @@ def _no_amount(text: str, figure: Figure) -> bool:
 
 LONGEST_WORD = 40
 _NAME = re.compile(r".?[A-Za-z]\Z|[A-Za-z]-\Z")
+# That of the next item of a list within a line, behind a content word: `Radiation 5.`
 _NEXT_NUMERAL = re.compile(r" \d{1,2}\.\s*\Z")
-"""That of the next item of a list within a line, behind a content word: `Radiation 5.`"""
+# That of an item of a list, or of a step: `2.`, `Step 3:`.
 _NUMERAL = re.compile(r"\W{0,3}(?:([^\W\d_]{3,20}) )?\(?\d{1,2}[.):]\s")
-"""That of an item of a list, or of a step: `2.`, `Step 3:`."""
 
+# Sentences that are looked through for one word or figure: contexts that say the same over and
+# over are not read to their end for each.
 LOOKED_THROUGH = 100
-"""Sentences that are looked through for one word or figure: contexts that say the same over and
-over are not read to their end for each."""
 
+# Sentences that tell how the contexts write numbers.
 READ_FOR_STYLE = 100
-"""Sentences that tell how the contexts write numbers."""
 
 
 def without_numeral(text: str, passages: Passages) -> str:

@@ -23,8 +23,8 @@ RELEVANCE_VERSION = "ragstone-relevance/2"
 STRINGS = "relevance/strings"
 ENCODER = "relevance/encoder"
 
+# The least probability of the grades 1, 2 and 3.
 RELATED, RELEVANT, SUFFICIENT = 0.15, 0.35, 0.6
-"""The least probability of the grades 1, 2 and 3."""
 
 SENTENCE = 0.5
 LEAST_SENTENCE = 0.3

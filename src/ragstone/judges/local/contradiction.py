@@ -24,20 +24,20 @@ from .text_terms import alike, as_written, name_runs, stem, stem_or_none, tokens
 
 CONTRADICTION_VERSION = f"ragstone-contradiction/2({QUANTITIES_VERSION})"
 
+# Share of the claim's other words that the sentence holds.
 ALMOST_ALL = 0.75
-"""Share of the claim's other words that the sentence holds."""
 
 LEAST_OTHERS = 2
+# Words, besides what differs, without which nothing shows that both speak of the same.
 LEAST_BESIDE_NAME = 3
-"""Words, besides what differs, without which nothing shows that both speak of the same."""
 
 
+# Characters. What is longer is no sentence, but a page without full stops.
 LONGEST_SENTENCE = 2_000
-"""Characters. What is longer is no sentence, but a page without full stops."""
 
 
+# What a sentence of the contexts says instead, as a reason, and its number.
 Contradiction = tuple[str, int]
-"""What a sentence of the contexts says instead, as a reason, and its number."""
 
 
 def contradiction(claim: str, seen: EvidenceCounts, passages: Passages) -> Contradiction | None:
@@ -325,17 +325,17 @@ def _first_word(side: Iterable[str]) -> str | None:
     return next((stem for stem in stems if stem and not stem[0].isdigit()), None)
 
 
+# Words away that still stand beside.
 BESIDE = 4
-"""Words away that still stand beside."""
 
+# Characters before a negation in which its subject stands.
 BEFORE = 80
-"""Characters before a negation in which its subject stands."""
 
 PRONOUNS = frozenset("it its he his she her they their".split())  # noqa: SIM905
+# Words beside which a name is one of several, so that another one does not exclude it.
 EXAMPLES = frozenset(
     "include includes included including such example examples among also another besides".split()  # noqa: SIM905
 )
-"""Words beside which a name is one of several, so that another one does not exclude it."""
 
 AUXILIARIES = frozenset(
     "is are was were be been has have had do does did ca can could wo will would must shall should "  # noqa: SIM905
@@ -345,8 +345,9 @@ LEAST_VERB = 3
 _STOP = re.compile(rf"[.!?…{OTHER_STOPS}][\"'”’»)\]*_ ]*\Z")
 _CLAUSE = re.compile(r"[,;:()—–]|\b(?:but|although|though|while|whereas|because|and|or)\b")
 _BRACKETS = re.compile(r"\([^()]*\)")
+# Brackets and quotations.
 _ASIDE = re.compile(r"[“\"][^“”\"]*[”\"]|\([^()]*\)")
-"""Brackets and quotations."""
+
 _NEGATION = re.compile(
     r"(?:\b(?:not|never|cannot|no)\b|n['’]t\b)(?! (?:only|just|merely|simply|necessarily)\b)"
 )
@@ -390,5 +391,5 @@ def _opposites() -> dict[str, set[str]]:
     return opposites
 
 
+# Stems of words that exclude each other in one place.
 OPPOSITES = _opposites()
-"""Stems of words that exclude each other in one place."""

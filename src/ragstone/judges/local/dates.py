@@ -99,8 +99,8 @@ _FORMS = [
         rf"\b{_NAMED}\.? {_OF}{_YEAR}(?!\d)",
     )
 ]
+# Words that are a month only with a capital or a year.
 _VERBS = frozenset({"may", "march", "mar"})
-"""Words that are a month only with a capital or a year."""
 
 _MONTHS = {
     fold(name): number

@@ -88,12 +88,12 @@ _COUNTED = (
     "公厘毫里元円块塊度吨克升倍票户戸軒巻卷章棟キメトリセグペポド"
 )
 HAN_DIGIT = re.compile(f"[{''.join((*_HAN_DIGITS, '十'))}]")
+# The pattern of a number in Chinese characters before what it counts.
 HAN_NUMBER = (
     rf"(?P<han>(?<![{''.join((*_HAN_DIGITS, *_HAN_TENS, *_HAN_SCALES))}])"
     rf"(?:[{''.join(_HAN_DIGITS)}][{''.join((*_HAN_DIGITS, *_HAN_TENS, *_HAN_SCALES))}]*+"
     rf"|(?!十分(?![钟鐘]))十[{''.join(_HAN_DIGITS)}]?+)(?=[{_COUNTED}]))"
 )
-"""The pattern of a number in Chinese characters before what it counts."""
 
 
 def han_value(written: str) -> float | None:
@@ -137,6 +137,7 @@ FRACTIONS = {
     }.items()
     for word in words.split()
 }
+# By signs and codes; what is a kind of another begins with its name.
 CURRENCIES = {
     sign: line.partition(":")[0]
     for line in (
@@ -149,11 +150,11 @@ CURRENCIES = {
     )
     for sign in line.partition(":")[2].split()
 }  # fmt: skip
-"""By signs and codes; what is a kind of another begins with its name."""
 
+# What scales money alone: elsewhere an `m` is a metre.
 MONEY_SCALES = {"m": 1e6, "b": 1e9, "B": 1e9, "t": 1e12, "T": 1e12}
-"""What scales money alone: elsewhere an `m` is a metre."""
 
+# A line: kind, size in its base unit, names. Symbols as they are written, words in any form.
 _NAMES = """
 scale 12 dozen dutzend douzaine docena dozzina
 scale 1e2 hundred hundert
@@ -229,7 +230,6 @@ krona 1 krona krone kronor kroner
 peso 1 peso
 won 1 원
 """
-"""A line: kind, size in its base unit, names. Symbols as they are written, words in any form."""
 
 _PREFIXES = {
     "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "h": 1e2, "d": 0.1, "c": 0.01, "m": 1e-3,
@@ -247,13 +247,13 @@ _LONG_PREFIXES = {
     "милли": 1e-3, "किलो": 1e3, "सेंटी": 0.01, "كيلو": 1e3, "کیلو": 1e3, "キロ": 1e3, "センチ": 0.01,
     "ミリ": 1e-3, "킬로": 1e3,
 }  # fmt: skip
+# What may stand behind a word of at least four letters.
 _ENDINGS = ("", *"snieayыаиуя", "en", "es", "er", "ов", "еи", "ам", "ах", "ами")
-"""What may stand behind a word of at least four letters."""
 
 LONGEST_NAME = 12
 
+# Kind, size in its base unit, and the length of the word.
 Name = tuple[str, float, int]
-"""Kind, size in its base unit, and the length of the word."""
 
 
 @remembered
@@ -330,8 +330,8 @@ def _plain(character: str) -> str:
     return chr(ord(character) - 0xFEE0) if is_wide else character
 
 
+# What stands for every space that is not the usual one.
 NARROW = "\u2009"
-"""What stands for every space that is not the usual one."""
 
 _PLAIN = Characters(_plain)
 _PLAIN |= {
@@ -356,18 +356,19 @@ _TAIL = re.sub(r"\?P<\w+>", "?:", rf"{_SPACE}?(?:{_HALF}|{_CLOCK}|{_BEHIND})")
 _MORNING = "上午|午前|早上|早晨|清晨|凌晨|오전|새벽|아침"
 _AFTERNOON, _NIGHT = "下午|午後|午后|傍晚|오후|저녁", "晚上|夜里|夜晚|深夜|밤"
 _AHEAD = rf"(?:(?P<a>{_MORNING})|(?P<p>{_AFTERNOON})|(?P<n>{_NIGHT})){_SPACE}?"
+# The pattern of a time of day.
 TIME = (
     r"(?<![\d.,:])(?P<hour>[01]?\d|2[0-4])"
     rf"(?:(?:[:h]|[時时点點시]{_SPACE}?|\.(?=\d\d{_TAIL}))(?P<minute>[0-5]\d)"
     rf"(?::[0-5]\d)?(?![\d:])[分분]?|[時时点點시]{_SPACE}?(?P<thirty>[半반])|(?={_TAIL}))"
     rf"(?:{_SPACE}?{_CLOCK})?(?:{_SPACE}?(?:{_HALF}|{_BEHIND}))?"
 )
-"""The pattern of a time of day."""
+# The pattern of one in Chinese characters.
 HAN_TIME = (
     rf"(?=[上下午早清凌傍晚夜深]){_AHEAD}(?P<han_hour>[一二三四五六七八九十两]{{1,3}})[点點時时]"
     r"(?P<han_thirty>半)?(?![間间\d一二三四五六七八九十])"
 )
-"""The pattern of one in Chinese characters."""
+
 _BEFORE = re.compile(rf"{_AHEAD}\Z")
 _PART_OF_DAY = {half: re.compile(f"(?:{words})\\Z") for half, words in _PARTS_OF_DAY.items()}
 

@@ -69,11 +69,11 @@ class Meaning(NamedTuple):
 
 FIGURE_OF_SPEECH = 10
 
+# How far apart, relative to the larger, two values of the same figure are at most.
 SAME = 1e-6
-"""How far apart, relative to the larger, two values of the same figure are at most."""
 
+# Kinds that a bare number is never of.
 APART = frozenset({"share", "points", "clock", "area"})
-"""Kinds that a bare number is never of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +147,8 @@ def style_of(text: str) -> Style:
     return Style(language, None if script is None else "," if script["comma"] else ".")
 
 
+# Characters in which small words tell the language.
 LOOKED_AT = 20_000
-"""Characters in which small words tell the language."""
 
 
 def figures(text: str, style: Style | None = None) -> tuple[Figure, ...]:
@@ -234,8 +234,8 @@ def _draft(plain: str, number: re.Match[str], style: Style) -> _Draft:
     return draft
 
 
+# Characters before the digits in which sign and currency stand.
 REACH = 16
-"""Characters before the digits in which sign and currency stand."""
 
 
 def _in_digits(number: re.Match[str], style: Style) -> _Draft:
@@ -333,8 +333,8 @@ def _powers(plain: str, draft: _Draft) -> None:
 
 
 LARGEST_BASE = 1000
+# Grams: a pound is money or a mass.
 POUND = 453.59237
-"""Grams: a pound is money or a mass."""
 
 
 def _take_unit(plain: str, draft: _Draft) -> None:
@@ -434,8 +434,8 @@ def _share_unit(between: str, left: _Draft, right: _Draft) -> None:
 _HOURS_OR_CLOCK = frozenset({"h", "heures", "horas", "часов"})
 _BILLIONS = _Draft(0, 0, [], scale=1e9)
 
+# Kinds that are told in two units: 1 hour 30 minutes.
 COMPOUND = frozenset({"time", "years", "length", "mass"})
-"""Kinds that are told in two units: 1 hour 30 minutes."""
 
 YEARS = range(1000, 2200)
 
@@ -468,8 +468,8 @@ def _digits(number: float) -> int:
 LEAST_DIGITS = 2
 LARGE = 100_000
 
+# Characters of a number that may be given less finely; a float of 309 digits is infinite.
 LONGEST_NUMBER = 64
-"""Characters of a number that may be given less finely; a float of 309 digits is infinite."""
 
 
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
@@ -505,8 +505,9 @@ def _start(language: str) -> str:
     )
 
 
+# By language; without one, digits and times alone.
 _STARTS = {language: re.compile(_start(language)) for language in ("", "en", *NUMBERS_OF)}
-"""By language; without one, digits and times alone."""
+
 _STARTS_IN_CHINESE = re.compile(f"{HAN_TIME}|{HAN_NUMBER}|{_start('')}")
 
 

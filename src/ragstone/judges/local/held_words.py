@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from functools import reduce
 from operator import or_
 
+# Neighbouring sentences that are read together.
 WINDOW = 3
-"""Neighbouring sentences that are read together."""
 
 
 def words_of(sentence: int, words: Sequence[int]) -> int:

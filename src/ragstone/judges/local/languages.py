@@ -138,24 +138,24 @@ def abstentions_known(name: str) -> str:
 
 
 UNNAMED = "another language"
+# Those that have the same small words.
 DANISH = ["Danish", "Norwegian"]
-"""Those that have the same small words."""
 
+# Characters of a text by which its language is told, words of an unknown one, and those from
+# which on it is more than a name.
 LOOKED_AT, ENOUGH, SENTENCE = 400, 8, 3
-"""Characters of a text by which its language is told, words of an unknown one, and those from
-which on it is more than a name."""
 
+# Small words that names have too, which keep them in any language.
 IN_NAMES = frozenset(
     "a al am au aux bei d da dal das de dei del della den der des di do dos e el en et i il im l "  # noqa: SIM905
     "la las le les lo los nel och og sur te und van von y z za zu zum".split()
 )
-"""Small words that names have too, which keep them in any language."""
 
+# The share of a text's words that are small ones of its language; mostly it is above .3.
 SMALL = 0.125
-"""The share of a text's words that are small ones of its language; mostly it is above .3."""
 
+# The share of a text's letters, above which those that are not Latin are its script.
 NOT_LATIN = 0.25
-"""The share of a text's letters, above which those that are not Latin are its script."""
 
 _STOPS = re.compile(f"[{STOPS}]")
 _NOT_LATIN = re.compile("[^\\W\\d_\u0000-\u024f\u1e00-\u1eff]")

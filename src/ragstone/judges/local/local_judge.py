@@ -47,9 +47,9 @@ from .response_type import RESPONSE_VERSION, response_type
 from .sentences import SENTENCES_VERSION
 from .text_terms import WORDS_VERSION
 
+# Versions of the rules it is made of; part of the signature.
 PARTS = (SENTENCES_VERSION, WORDS_VERSION, CLAIMS_VERSION, RESPONSE_VERSION, SUPPORT_VERSION,
          RELEVANCE_VERSION, AGREEMENT_VERSION)  # fmt: skip
-"""Versions of the rules it is made of; part of the signature."""
 
 
 @dataclass(frozen=True)

@@ -184,21 +184,21 @@ def _is_amount(figure: Figure) -> bool:
     return first.kind != "part" and not (first.kind in COUNTING and first.number == 1)
 
 
+# How far from an estimate, relative to the larger number, is still the same.
 NEAR = 0.1
-"""How far from an estimate, relative to the larger number, is still the same."""
 
+# Words behind a number in which what it counts stands.
 AHEAD = 3
-"""Words behind a number in which what it counts stands."""
 
+# Words on either side of a quantity that are near it.
 NEARBY = 9
-"""Words on either side of a quantity that are near it."""
 
 PAUSE, RANGE = "xpausex", "xrangex"
+# Kinds of a figure that need a word for what they count.
 COUNTING = frozenset({"number", "ordinal"})
-"""Kinds of a figure that need a word for what they count."""
 
+# Kinds of a figure that may be of anything.
 OF_ANYTHING = frozenset({"share", "points", "clock", *CURRENCIES.values()})
-"""Kinds of a figure that may be of anything."""
 
 MONTHS = {
     month[:letters]: month
@@ -215,11 +215,12 @@ LIMITS = dict.fromkeys(_LEAST.split(), 1) | dict.fromkeys(_MOST.split(), -1)
 ESTIMATES = frozenset(
     "about around approximately roughly nearly almost estimated circa some between".split()  # noqa: SIM905
 )
+# What is told apart by the number behind it.
 NUMBERED = frozenset(
     "season episode series chapter volume version part act phase type level grade class stage step "  # noqa: SIM905
     "round route highway section article page number line figure table issue group size".split()
 )
-"""What is told apart by the number behind it."""
+
 _BEFORE_YEAR = frozenset(
     "in since until till during after before circa from around by late early mid".split()  # noqa: SIM905
 )

@@ -94,15 +94,15 @@ def told_from(sentence: str) -> int | None:
 
 
 OPENING = 250
+# Characters of an answer that are read for what kind of reply it is.
 READ = 50_000
-"""Characters of an answer that are read for what kind of reply it is."""
 
+# Words that tell something, and behind a hedge.
 SUBSTANCE, HEDGED = 3, 2
-"""Words that tell something, and behind a hedge."""
 
 LONGEST_QUESTION = 700
+# Characters of a text that may hold no small word of its language.
 SHORT = 60
-"""Characters of a text that may hold no small word of its language."""
 
 _WORD = re.compile(r"[^\W_ʼ]")
 ARABIC_VOWELS = "\u064b\u064c\u064d\u064e\u064f\u0650\u0651\u0652\u0640"
@@ -138,13 +138,14 @@ _AFTER_FACT = (
     r"(?= (?:about|on|regarding|for|of|in|to|that|as|whether|from|available|provided|is|was|has"
     r"|can|given|concerning|here)\b|[.,;!]|\Z)"
 )
+# What others were not told is a fact.
 _TO_OTHERS = (
     r"(?: [^.?!]{0,60})? (?:was|were|is|are|has been|had been) (?:\w+ )?(?:given|shown|sent"
     r"|released|passed|shared|leaked|lost|displayed|printed|handed|offered|revealed|stored|exchanged)"
     r" (?:to|on|at|by|with|between|during)(?! (?:me|us|it|this|that|how|what|who|when|where|why|the"
     rf" (?:question|topic|subject|matter))\b)(?! (?:\w+ ){{0,3}}{_SOURCE}\b)"
 )
-"""What others were not told is a fact."""
+
 _ABOUT = r"(?: \w+){0,2} (?:about|on|regarding|concerning|of (?:this|that|it)|related|relevant)\b"
 _NOTHING = r"\b(?:nothing(?! to)|no(?:t (?:a|one))? (?:word|thing)|(?:not|isn't|wasn't) anything)"
 _THESE = r"(?:the|this|these|those|any|my|your|our)(?: \w+){0,2}"
@@ -199,8 +200,8 @@ _HEDGE = re.compile(
         r"^(?:not sure|unsure|no idea|no clue)\b",
     )
 )
+# What every inability and hedge has in it; found in a tenth of the time that they take.
 _SIGN = re.compile(r"no[tn ]|n't|un[acfks]|never|neither|fail|lack|silent|insufficient|impossible")
-"""What every inability and hedge has in it; found in a tenth of the time that they take."""
 
 _PREFACE = re.compile(
     r"(?:unfortunately, |i'm sorry, (?:but )?)?as an? (?:ai|artificial|large|language)\b"

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 SENTENCES_VERSION = "ragstone-sentences/4"
 
+# Characters of a sentence: longer text without a stop is cut, so that no step takes long.
 LONGEST = 5_000
-"""Characters of a sentence: longer text without a stop is cut, so that no step takes long."""
 
+# Characters of lines that belong together: from there on the next line begins a new block.
 LONGEST_BLOCK = 50_000
-"""Characters of lines that belong together: from there on the next line begins a new block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,8 @@ def each_sentence(text: str, lower_case_only: bool | None = None) -> Iterator[Se
                 yield trimmed(text, first, last)
 
 
+# Full stops that need no space behind them.
 OTHER_STOPS = "。！？｡।॥؟۔։።။།༎᱾᱿។៕"
-"""Full stops that need no space behind them."""
 
 GREEK_STOPS = ";\u037e·\u0387"
 NEWLINE = "\n\r\u2028\u2029\x85\x0b\x0c"

@@ -16,11 +16,11 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
+# Characters of a word that is kept: a text without spaces is one word.
 LONGEST = 40
-"""Characters of a word that is kept: a text without spaces is one word."""
 
+# Words that are kept; when they are that many, all are forgotten.
 MOST = 1 << 16
-"""Words that are kept; when they are that many, all are forgotten."""
 
 
 def remembered(find: Callable[[str], T]) -> Callable[[str], T]:
@@ -202,10 +202,10 @@ STOP_WORDS = NEGATIONS | _set(
 )
 
 _OTHER_SCRIPTS = [chr(code) for code in (*range(0x300, 0x1B00), *range(0xA600, 0xAC00))]
+# What belongs to the letter before it, such as the vowel signs of Hindi; no letter for Python.
 MARKS = "".join(sign for sign in _OTHER_SCRIPTS if unicodedata.category(sign) in ("Mn", "Mc"))
-"""What belongs to the letter before it, such as the vowel signs of Hindi; no letter for Python."""
+# The pattern of letters and digits with their marks.
 WORD = rf"[^\W_]++(?:[{MARKS}]++[^\W_]*+)*+"
-"""The pattern of letters and digits with their marks."""
 
 _SPELLINGS = str.maketrans(
     dict(zip("’‘ʼ＇´øØłŁđĐı\u00a0", "'''''oOlLdDi ", strict=True))
@@ -218,18 +218,19 @@ _POSSESSIVE = re.compile(r"(?<=\w)'s\b|(?<=s)'(?!\w)")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _ORDINAL = re.compile(r"(\d)(?:st|nd|rd|th)\b")
 _TOKEN = re.compile(rf"\d+(?:\.\d+)+|{WORD}(?:'{WORD})?")
+# Accents, and the points and signs of vowelled Hebrew and Arabic.
 _ACCENT = re.compile(
     "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"
     "\u064b-\u0652\u0656-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed]+"
 )
-"""Accents, and the points and signs of vowelled Hebrew and Arabic."""
+# Runs of scripts that are read as pairs of characters.
 PAIRED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u9fff"
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
-"""Runs of scripts that are read as pairs of characters."""
+# The first character of such a script.
 FIRST_PAIRED = "\u0e00"
-"""The first character of such a script."""
+
 _BESIDE_DIGIT = re.compile(r"(?<=\d)(?=[\u0370-\u1fff])|(?<=[\u0370-\u1fff])(?=\d)")
 _CHARACTER = re.compile(rf".[{MARKS}]*+")
 _UPPER = "[A-ZÀ-ÖØ-ÞŁŚŠŽŻŹČĆĐİŐŰŞĞΑ-ΩА-Я]"
@@ -268,8 +269,8 @@ _NUMBER_WORDS = SPELLED_NUMBERS | frozenset(_ROMANS)
 
 _ENDINGS = (("sses", "ss"), ("ies", "y"), ("ied", "y"), ("ss", "ss"), ("us", "us"), ("is", "is"),
             ("s", ""))  # fmt: skip
+# What is left of a word without its ending.
 LEAST_LETTERS = 3
-"""What is left of a word without its ending."""
 
 _VOWEL = re.compile("[aeiouy]")
 
@@ -277,8 +278,8 @@ _VOWEL = re.compile("[aeiouy]")
 _WRITTEN = re.compile(rf"{WORD}(?:[.,'’‘ʼ＇´]{WORD})*")
 _ENDS_POSSESSIVE = re.compile(r"(?<=\w)['’‘ʼ＇´]s?$")
 
+# Words of a number in words, and of a text that are looked through for one, at most.
 MOST_WORDS, LOOKED_AT = 8, 1000
-"""Words of a number in words, and of a text that are looked through for one, at most."""
 
 
 @lru_cache(maxsize=16)
@@ -413,11 +414,11 @@ def _goes_on(last: int | None, following: list[str]) -> bool:
     return last is not None and last >= 100 and bool(following) and following[0] in _SMALL
 
 
+# Letters with which two spellings of one word begin.
 SAME_OPENING = 3
-"""Letters with which two spellings of one word begin."""
 
+# Letters of words that may be two spellings of one.
 SHORTEST_SPELLED, LONGEST_SPELLED = 5, 64
-"""Letters of words that may be two spellings of one."""
 
 
 def close(word: str, other: str) -> bool:

@@ -38,12 +38,12 @@ from .bertscore_tables import (
     read_baseline,
 )
 
+# Of token vectors, estimated.
 BYTES_AT_ONCE = 2**27
-"""Of token vectors, estimated."""
 
 CHARACTERS_A_TOKEN = 3
+# Of a grid's matrix of token cosines.
 CELLS_AT_ONCE = 2**23
-"""Of a grid's matrix of token cosines."""
 
 Numbers = NDArray[np.float64]
 

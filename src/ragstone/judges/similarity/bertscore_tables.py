@@ -21,17 +21,17 @@ from ragstone.core.messages import argument
 from ragstone.data.sources import on_disk
 from ragstone.models import Encoder
 
+# The layer whose scores agree best with people's on WMT16, as bert-score 0.3.13 has it.
 RECOMMENDED = {"bert-base-uncased": 9, "bert-large-uncased": 18, "bert-base-multilingual-cased": 9,
                "distilbert-base-uncased": 5, "roberta-base": 10, "roberta-large": 17,
                "roberta-large-mnli": 19, "distilroberta-base": 5, "xlm-roberta-base": 9,
                "xlm-roberta-large": 17, "microsoft/mpnet-base": 8, "microsoft/deberta-base-mnli": 9,
                "microsoft/deberta-large-mnli": 18, "microsoft/deberta-xlarge-mnli": 40,
                "microsoft/deberta-v3-base": 9, "microsoft/deberta-v3-large": 12}  # fmt: skip
-"""The layer whose scores agree best with people's on WMT16, as bert-score 0.3.13 has it."""
 
 BACK_ENDS = ("numpy:", "onnx:", "torch:")
+# Under whom the hub keeps models that are known without an owner.
 OWNERS = ("google-bert/", "FacebookAI/", "distilbert/")
-"""Under whom the hub keeps models that are known without an owner."""
 
 
 def chosen_layer(encoder: Encoder, layer: int | None) -> int:
@@ -64,17 +64,16 @@ def model_name(encoder: Encoder) -> str:
 HEADER = ["LAYER", "P", "R", "F"]
 
 
+# Mean precision, recall and F1 of unrelated texts, each below 1.
+#
+# A score x is rescaled to ``(x - b) / (1 - b)``: 0 is as good as chance, below 0 is it worse, and 1
+# stays 1.
 Baseline = tuple[float, float, float]
-"""Mean precision, recall and F1 of unrelated texts, each below 1.
 
-A score x is rescaled to ``(x - b) / (1 - b)``: 0 is as good as chance, below 0 is it worse, and 1
-stays 1.
-"""
-
+# By model and layer; measured by the authors of bert-score on English texts.
 BUILT_IN: dict[tuple[str, int], Baseline] = {
     ("microsoft/deberta-xlarge-mnli", 40): (0.5169066, 0.5170288, 0.5150192)
 }
-"""By model and layer; measured by the authors of bert-score on English texts."""
 
 
 def built_in_baseline(encoder: Encoder, layer: int) -> Baseline:

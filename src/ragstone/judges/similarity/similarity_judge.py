@@ -40,8 +40,8 @@ class Unit:
         return any(first.strip() and other.strip() for first, other in self.pairs)
 
 
+# The units, or what is lacking.
 Units = list[Unit] | str
-"""The units, or what is lacking."""
 
 
 def sentence_context(example: Example) -> Units:
@@ -66,6 +66,7 @@ def _of_contexts(example: Example, others: tuple[str, ...]) -> Units:
             for context in example.contexts or () if context.text is not None]  # fmt: skip
 
 
+# By measure; with windows the same, only that the contexts are read in pieces.
 READERS: Mapping[str, Callable[[Example], Units]] = {
     "question_context": lambda example: _of_contexts(example, (example.question or "",)),
     "reference_context": lambda example: _of_contexts(example, example.reference),
@@ -73,10 +74,9 @@ READERS: Mapping[str, Callable[[Example], Units]] = {
     "answer_reference": answer_reference,
     "question_answer": lambda example: [Unit(0, ((example.question or "", example.answer or ""),))],
 }
-"""By measure; with windows the same, only that the contexts are read in pieces."""
 
+# Of neighbouring windows, so that what one cuts through stands whole in the next.
 OVERLAP = 0.5
-"""Of neighbouring windows, so that what one cuts through stands whole in the next."""
 
 _PIECE = re.compile(r"\S{1,24}\s*|\s+")
 
@@ -124,14 +124,14 @@ def _cut(
             first += 1
 
 
+# Where a server fails, what was embedded before is kept.
 TEXTS_AT_ONCE = 2_000
-"""Where a server fails, what was embedded before is kept."""
 
 PAIRS_AT_ONCE = 8_192
 
 LEAST = -1.0
+# Of a cosine. Vectors of 32 bits hold no more, and .5 should be .5 at a threshold.
 DECIMALS = 6
-"""Of a cosine. Vectors of 32 bits hold no more, and .5 should be .5 at a threshold."""
 
 
 class Texts:

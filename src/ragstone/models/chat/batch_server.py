@@ -20,8 +20,9 @@ from .http_transport import MOST_PIECES, Connections, blaming, objects_in, refus
 from .model import ChatFailure, ChatReply, ChatRequest
 from .wire_format import Body, encoded, no_reply, opened, word
 
+# Bytes of a file that are read at a time.
 PIECE = 1 << 18
-"""Bytes of a file that are read at a time."""
+
 LONGEST_LINE = 1 << 26
 
 
@@ -59,10 +60,10 @@ class BatchResult:
     body: bytes = b""
 
 
+# The most pages of a list that are read.
 PAGES = 200
-"""The most pages of a list that are read."""
+# Seconds that the server's clock may be behind.
 EARLIER = 86_400.0
-"""Seconds that the server's clock may be behind."""
 
 
 class ChatBatches(ABC):

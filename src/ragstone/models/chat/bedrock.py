@@ -39,8 +39,8 @@ CODES: dict[Trouble, str] = {
     "not_allowed": "AccessDenied UnrecognizedClient ExpiredToken InvalidSignature",
     "not_found": "ResourceNotFound",
 }
+# Error codes of AWS. A ValidationException has many causes, so its message is read instead.
 TROUBLES = {f"{code}Exception": trouble for trouble in CODES for code in CODES[trouble].split()}
-"""Error codes of AWS. A ValidationException has many causes, so its message is read instead."""
 
 FINISHES: dict[str, Finish] = {
     "max_tokens": "length",

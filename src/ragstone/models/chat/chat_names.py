@@ -49,8 +49,8 @@ FORMS = (
     "pydantic-ai:MODEL",
 )
 WINDOWS = {"openai": 128_000, "azure": 128_000, "anthropic": 200_000, "gemini": 1_000_000}
+# Default for servers whose models are not known.
 COMPATIBLE_WINDOW = 32_000
-"""Default for servers whose models are not known."""
 
 ANTHROPIC_URL = "https://api.anthropic.com"
 GEMINI_URL = "https://generativelanguage.googleapis.com"
@@ -184,10 +184,10 @@ SERVERS: dict[str, Callable[[str, bool], tuple[Wire, Server]]] = {
 }
 
 
+# Tokens by effort: the budgets that Google gives for Gemini 2.5
+# (ai.google.dev/gemini-api/docs/openai), and its maximum for efforts above ``high``. Other
+# providers publish none.
 ASSUMED: dict[Effort, int] = {**BUDGETS, "xhigh": 32_768, "max": 32_768}
-"""Tokens by effort: the budgets that Google gives for Gemini 2.5
-(ai.google.dev/gemini-api/docs/openai), and its maximum for efforts above ``high``. Other providers
-publish none."""
 
 
 def effort_in(name: str) -> Effort | None:

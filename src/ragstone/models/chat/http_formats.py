@@ -38,8 +38,8 @@ from .wire_format import (
     word,
 )
 
+# Where DeepSeek, and gateways to Anthropic, say how many tokens were cached.
 CACHED = ("prompt_cache_hit_tokens", "cache_read_input_tokens")
-"""Where DeepSeek, and gateways to Anthropic, say how many tokens were cached."""
 
 OPENAI_FINISHES: dict[str, Finish] = {"length": "length", "content_filter": "filter"}
 
@@ -163,8 +163,8 @@ AZURE = Wire(
 
 
 ANTHROPIC_VERSION = "2023-06-01"
+# The format requires a maximum. Some old models reject the first value and get the second.
 MAX_TOKENS, FEWER_TOKENS = 8192, 4096
-"""The format requires a maximum. Some old models reject the first value and get the second."""
 
 ANTHROPIC_FINISHES: dict[str, Finish] = {
     "max_tokens": "length",
@@ -254,8 +254,8 @@ ANTHROPIC = Wire(
 )
 
 
+# Thinking budgets in tokens, for models before Gemini 3, which have no thinking levels.
 BUDGETS: dict[Effort, int] = {"none": 0, "minimal": 512, "low": 1024, "medium": 8192, "high": 24576}
-"""Thinking budgets in tokens, for models before Gemini 3, which have no thinking levels."""
 
 GEMINI_FILTERS = (
     *("SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST"),

@@ -39,9 +39,9 @@ def secrets() -> list[str]:
 
 
 BODY_SHOWN = 500
+# Only this many characters of an error message are searched for a parameter's name: some servers
+# repeat the request further on.
 HEAD = 300
-"""Only this many characters of an error message are searched for a parameter's name: some servers
-repeat the request further on."""
 
 INVALID_REQUEST = {400, 413, 422, 501}
 
@@ -70,6 +70,7 @@ NO_MODEL = re.compile(
     r"model_not_found|model identifier is invalid|invalid model|unknown model|"
     r"model.{0,80}(?:not found|does not exist|is not a valid model)"
 )
+# Features that a server may not support, and the patterns of its error messages.
 FEATURES = {
     name: re.compile(words)
     for name, words in {
@@ -87,7 +88,6 @@ FEATURES = {
         r"only user and assistant roles|system messages? (?:is|are) not supported",
     }.items()
 }
-"""Features that a server may not support, and the patterns of its error messages."""
 
 
 class Unsupported(ChatFailure):
@@ -215,17 +215,17 @@ def _delay(text: object) -> float:
     return float(match[1]) if match else 0.0
 
 
+# Bytes of a reply that are read.
 MOST_BODY = 64 << 20
-"""Bytes of a reply that are read."""
 
+# Bytes of a file of replies that are read: 40 kB for each of 100,000 questions of a batch.
 MOST_PIECES = 4 << 30
-"""Bytes of a file of replies that are read: 40 kB for each of 100,000 questions of a batch."""
 
+# Seconds after which an idle connection is closed.
 KEPT = 60.0
-"""Seconds after which an idle connection is closed."""
 
+# Connect timeout in seconds.
 CONNECT = 30.0
-"""Connect timeout in seconds."""
 
 
 class Connections:

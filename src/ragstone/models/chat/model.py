@@ -19,6 +19,12 @@ from typing import Any, Literal, NoReturn, Protocol
 from ragstone.core.errors import ModelFailure
 from ragstone.models.tokenizer import readable
 
+# ``rate_limit``: status 429. ``server_error``: 5xx and overload. ``timeout``: no reply in time.
+# ``unreachable``: no connection. ``connection``: the connection broke. ``bad_reply``: the reply is
+# not in the expected format. ``too_long``: more than the context window holds. ``filtered``: a
+# content filter blocked the question. ``rejected``: the request is invalid. ``parameter``: a
+# setting of the user's is not supported. ``not_allowed``: the key is wrong or missing.
+# ``not_found``: no such model or address. ``no_credit``: the account has no credit left.
 Trouble = Literal[
     "rate_limit",
     "server_error",
@@ -34,20 +40,14 @@ Trouble = Literal[
     "not_found",
     "no_credit",
 ]
-"""``rate_limit``: status 429. ``server_error``: 5xx and overload. ``timeout``: no reply in time.
-``unreachable``: no connection. ``connection``: the connection broke. ``bad_reply``: the reply is
-not in the expected format. ``too_long``: more than the context window holds. ``filtered``: a
-content filter blocked the question. ``rejected``: the request is invalid. ``parameter``: a setting
-of the user's is not supported. ``not_allowed``: the key is wrong or missing. ``not_found``: no such
-model or address. ``no_credit``: the account has no credit left."""
 
+# Transient: a retry may help.
 PASSING = frozenset(
     {"rate_limit", "server_error", "timeout", "unreachable", "connection", "bad_reply"}
 )
-"""Transient: a retry may help."""
 
+# Permanent: every other question would fail too, so the run stops immediately.
 FINAL = frozenset({"parameter", "not_allowed", "not_found", "no_credit"})
-"""Permanent: every other question would fail too, so the run stops immediately."""
 
 
 class ChatFailure(ModelFailure):
@@ -89,15 +89,15 @@ class ChatFailure(ModelFailure):
         return self.trouble in FINAL
 
 
+# The most items in one question: with more, models lose track.
 ITEMS = 20
-"""The most items in one question: with more, models lose track."""
 
+# Why a reply ended: complete, length limit, content filter, or the model declined.
 Finish = Literal["stop", "length", "filter", "refusal"]
-"""Why a reply ended: complete, length limit, content filter, or the model declined."""
 
 
+# The most tokens of one call. Some gateways send 2⁶⁴ - 5 or 2³² - 5 after an integer underflow.
 MOST_TOKENS = 10**9
-"""The most tokens of one call. Some gateways send 2⁶⁴ - 5 or 2³² - 5 after an integer underflow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,14 +210,14 @@ class ChatModel(Protocol):
         """Close connections; nothing may be asked after that."""
 
 
+# Maximum number of top-level objects in a reply.
 MOST_OBJECTS = 50
-"""Maximum number of top-level objects in a reply."""
 
+# Maximum nesting depth.
 DEEPEST = 100
-"""Maximum nesting depth."""
 
+# The key under which a top-level list of objects is returned.
 LIST_KEY = "items"
-"""The key under which a top-level list of objects is returned."""
 
 
 class MalformedReply(ValueError):

@@ -21,8 +21,9 @@ from .model import ChatFailure
 from .wire_format import Body, encoded, inside, no_reply, word
 
 OPENAI_ENDED = frozenset({"completed", "expired", "cancelled"})
+# Codes of requests that were never put to the model.
 OPENAI_UNANSWERED = frozenset({"batch_expired", "batch_cancelled", "request_cancelled"})
-"""Codes of requests that were never put to the model."""
+
 LABEL = "ragstone"
 
 
@@ -136,6 +137,7 @@ def _openai_seconds(value: object) -> float:
 
 
 OPENING, CLOSING = b'{"requests":[', b"]}"
+# The HTTP status that an error of a type has outside of a batch; others 500.
 ANTHROPIC_STATUSES = {
     "invalid_request_error": 400,
     "authentication_error": 401,
@@ -146,7 +148,6 @@ ANTHROPIC_STATUSES = {
     "rate_limit_error": 429,
     "overloaded_error": 529,
 }
-"""The HTTP status that an error of a type has outside of a batch; others 500."""
 
 
 class AnthropicBatches(ChatBatches):
@@ -238,12 +239,12 @@ def _anthropic_seconds(text: str) -> float:
         return float("inf")
 
 
+# Bytes up to which the requests are sent in the message, which may have 20 MB.
 INLINE = 15 * 10**6
-"""Bytes up to which the requests are sent in the message, which may have 20 MB."""
 
 GEMINI_ENDED = ("SUCCEEDED", "EXPIRED", "CANCELLED")
+# The HTTP status of an RPC code; 1 is a request that was cancelled.
 GEMINI_STATUSES = {1: None, 3: 400, 4: 504, 5: 404, 7: 403, 8: 429, 13: 500, 14: 503, 16: 401}
-"""The HTTP status of an RPC code; 1 is a request that was cancelled."""
 
 
 class GeminiBatches(ChatBatches):

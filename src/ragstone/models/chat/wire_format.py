@@ -13,12 +13,12 @@ from .http_transport import BODY_SHOWN
 from .model import ITEMS, ChatFailure, ChatRequest, Trouble, Usage, tokens
 
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+# ``strict``: the schema is sent in the server's own field. ``json``: it is in the prompt, and the
+# server is told to reply in JSON. ``prompt``: it is in the prompt only.
 Layout = Literal["strict", "json", "prompt"]
-"""``strict``: the schema is sent in the server's own field. ``json``: it is in the prompt, and the
-server is told to reply in JSON. ``prompt``: it is in the prompt only."""
 
+# Settings that change which questions are asked, but not the reply to a question.
 ASKING = ("window", "items")
-"""Settings that change which questions are asked, but not the reply to a question."""
 
 EFFORTS: tuple[Effort, ...] = get_args(Effort)
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
@@ -133,15 +133,15 @@ def _text(value: object) -> str:
     return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
+# The same for every question: many servers put it before the prompt, where it affects caching.
 SCHEMA_NAME = "judgements"
-"""The same for every question: many servers put it before the prompt, where it affects caching."""
 
 PRINTED = "Reply with one JSON object that fits this JSON schema, and nothing else:"
 
 WORKED = "Such as, to another question:"
 
+# A request, or a piece of one, as JSON.
 Body = dict[str, Any]
-"""A request, or a piece of one, as JSON."""
 
 
 def layout(settings: Settings, lacks: frozenset[str]) -> Layout:

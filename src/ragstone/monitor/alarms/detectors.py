@@ -33,12 +33,12 @@ from .slice_rules import WatchedSlice
 
 Floats = NDArray[np.float64]
 
+# Of all slices in one transaction, about 0.1 s: whoever takes traces in waits for it.
 MOST_SCORES = 5_000
-"""Of all slices in one transaction, about 0.1 s: whoever takes traces in waits for it."""
 
+# Scores in a row by one other judge, after which it is the judge. Fewer are those of one that
+# stood in, and are not looked at: two judges' means differ without any fall.
 SAME_OTHER_JUDGE = 20
-"""Scores in a row by one other judge, after which it is the judge. Fewer are those of one that
-stood in, and are not looked at: two judges' means differ without any fall."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,8 +253,8 @@ def _look(
     return changes
 
 
+# Scores before an alarm among which a fall is looked for: read once, in a quarter of a second.
 MOST_BEFORE = 20_000
-"""Scores before an alarm among which a fall is looked for: read once, in a quarter of a second."""
 
 
 def _fall(

@@ -51,8 +51,8 @@ from .slice_rules import MOST_SLICES, WatchedSlice, facet_of, watched
 
 RULES = "rules"
 
+# Characters of a slice; what is longer names no group of answers.
 LONGEST_VALUE = 200
-"""Characters of a slice; what is longer names no group of answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +167,8 @@ def _first_answers(
     return bar, last, judge
 
 
+# Why an alarm was resolved.
 Over = Literal["recovered", "data_again", "judging_again", "rule_changed", "by_hand"]
-"""Why an alarm was resolved."""
 
 
 def fire(
@@ -269,8 +269,8 @@ def _facts(fall: Fall) -> dict[str, Any]:
     }
 
 
+# Characters of a name in a sentence.
 LONGEST = 80
-"""Characters of a name in a sentence."""
 
 
 def alarm_sentence(alarm: RaisedAlarm) -> str:

@@ -51,8 +51,8 @@ class UndeliveredNotification(Exception):
 
 FIRED, RESOLVED = "fired", "resolved"
 
+# Seconds after which nobody is notified any more that an alarm is over.
 LATE = 7 * 86_400.0
-"""Seconds after which nobody is notified any more that an alarm is over."""
 
 
 def queue_due_notifications(run: Sql, settings: MonitorSettings, now: float) -> None:
@@ -160,8 +160,8 @@ def notify_file(channel: FileChannel, message: NotificationText) -> None:
         raise UndeliveredNotification(f"the file cannot be written ({error.strerror})") from None
 
 
+# Seconds for each step by mail, and for a whole request, however slowly its answer drips.
 PATIENCE = 10.0
-"""Seconds for each step by mail, and for a whole request, however slowly its answer drips."""
 
 
 def notify_by_email(
@@ -260,14 +260,14 @@ async def _post(url: str, body: bytes, headers: dict[str, str]) -> int:
         return answer.status
 
 
+# Seconds for which who took a message has it; longer than any try takes.
 HELD = 120.0
-"""Seconds for which who took a message has it; longer than any try takes."""
 
+# Seconds until the second try, which double from try to try, and the most of them.
 FIRST, LONGEST = 5.0, 3_600.0
-"""Seconds until the second try, which double from try to try, and the most of them."""
 
+# About three days.
 MOST_TRIES = 80
-"""About three days."""
 
 Clock = Callable[[], float]
 

@@ -8,16 +8,16 @@ from ragstone.monitor.series.baselines import AlarmBar, unit_of
 from ragstone.monitor.settings import AlarmPromise, AlarmRule, MonitorSettings
 from ragstone.stats.monitoring.detector import Detector, limit_of_gap, on_a_share, promised_limit
 
+# A bar is at least this far inside the range: at an end of it the first worse answer would be an
+# alarm, or none ever.
 EDGE = 0.001
-"""A bar is at least this far inside the range: at an end of it the first worse answer would be an
-alarm, or none ever."""
 
+# Slices of a rule that are watched. The later one comes, the more evidence it wants.
 MOST_SLICES = 200
-"""Slices of a rule that are watched. The later one comes, the more evidence it wants."""
 
+# For each alarm: the probability that it is called over, within so many judged answers, although
+# the mean is still at its bar or worse.
 RECOVERY = AlarmPromise(0.05, 200)
-"""For each alarm: the probability that it is called over, within so many judged answers, although
-the mean is still at its bar or worse."""
 
 
 @dataclass(frozen=True)

@@ -58,15 +58,15 @@ from .lifecycle import (
 from .notifications import notify_soon, queue_due_notifications, wait_until_notified
 from .slice_rules import facet_of
 
+# Seconds without another turn after which a session is over.
 SILENCE = 1_800.0
-"""Seconds without another turn after which a session is over."""
 
+# Seconds until a session is looked at again that waits for its turns to be judged; a score that
+# comes lets it be looked at at once.
 AGAIN = 300.0
-"""Seconds until a session is looked at again that waits for its turns to be judged; a score that
-comes lets it be looked at at once."""
 
+# In one transaction: whoever takes traces in waits for it.
 MOST_SCORES, MOST_SESSIONS = 2_000, 500
-"""In one transaction: whoever takes traces in waits for it."""
 
 
 def close_sessions(run: Sql, rules: Sequence[AlarmRule], now: float) -> bool:
@@ -143,16 +143,16 @@ def _over(
 
 
 AWAKE = "awake"
+# Since when scores can be expected: answers come, and are judged.
 EXPECTED = "scores_expected"
-"""Since when scores can be expected: answers come, and are judged."""
 
+# Seconds without a look after which the monitor itself was away, when nothing could come.
 ASLEEP = 300.0
-"""Seconds without a look after which the monitor itself was away, when nothing could come."""
 
 HOUR = 3_600.0
 ARRIVALS = 200
+# Arrivals from which on the gap between them is called usual.
 FEWEST = 10
-"""Arrivals from which on the gap between them is called usual."""
 
 
 def look_up(run: Sql, now: float, who: str = AWAKE) -> float:
@@ -348,11 +348,11 @@ def _say(run: Sql, at_work: SlicesAtWork, detection: Detection, now: float) -> N
 
 
 SERVER_AWAKE = "awake_server"
+# Seconds between two looks.
 PAUSE = 15.0
-"""Seconds between two looks."""
 
+# Seconds for notifications at the end; what is not sent then is sent by the next server.
 PATIENCE = 3.0
-"""Seconds for notifications at the end; what is not sent then is sent by the next server."""
 
 
 def check_alive(store: MonitorStore, settings: MonitorSettings, now: float) -> bool:

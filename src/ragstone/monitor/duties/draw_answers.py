@@ -43,11 +43,11 @@ from ragstone.run.request import Request
 
 PAGE = 200
 HOUR = 3_600.0
+# Seconds in which what was wanted counts for a third (1/e) of what is wanted now.
 MEMORY = 1_800.0
-"""Seconds in which what was wanted counts for a third (1/e) of what is wanted now."""
 
+# Seconds of traffic that are assumed to have been seen at the beginning.
 FIRST_LOOK = 60.0
-"""Seconds of traffic that are assumed to have been seen at the beginning."""
 
 SEED, LOAD, COST = "sampling_seed", "sampling_load", "judging_cost"
 
@@ -151,8 +151,8 @@ def kept_seed(run: Sql) -> str:
     return str(remembered(run, SEED, ""))
 
 
+# Answers whose questions to models are made and counted, to estimate the price of all.
 ASKED = 50
-"""Answers whose questions to models are made and counted, to estimate the price of all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,15 +24,15 @@ from .judge_answers import ANCHORS, FOLDER, REPLIES
 
 DAY = 86_400.0
 GIGABYTE = 1_000_000_000
+# Traces that go in one transaction.
 PAGE = 100
-"""Traces that go in one transaction."""
 
+# The share that goes where there is too much, so that it need not be done all the time.
 LEAST = 0.1
-"""The share that goes where there is too much, so that it need not be done all the time."""
 
+# How much a database grows before more of it goes: a server does not give back what was freed,
+# but fills it again.
 GROWN = 1.01
-"""How much a database grows before more of it goes: a server does not give back what was freed,
-but fills it again."""
 
 SIZE, LEFT = "retained_size", "retention_left"
 

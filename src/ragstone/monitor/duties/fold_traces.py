@@ -14,12 +14,12 @@ from ragstone.monitor.store.rows import count, log
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.traces import Corpus, FoldedTrace, TracedExample, TracePart, fold
 
+# Traces that are written in one transaction: whoever else writes waits for no more than that.
 PAGE = 200
-"""Traces that are written in one transaction: whoever else writes waits for no more than that."""
 
 SETTLE = 10.0
+# Seconds after which a trace without a root is taken as it is.
 UNROOTED = 120.0
-"""Seconds after which a trace without a root is taken as it is."""
 
 LONGEST_FACET = 200
 _NO_SLICES = ("session", "user")

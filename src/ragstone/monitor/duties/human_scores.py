@@ -29,13 +29,13 @@ from ragstone.monitor.store.stored_examples import examples_to_score
 
 TAKEN = "labels_taken"
 
+# Labelled answers from which on a queue counts in place of older ones that have more.
 ENOUGH = 30
-"""Labelled answers from which on a queue counts in place of older ones that have more."""
 
 
+# The labels of the answers of a queue, the chance of each answer to be in it, and by unit how many
+# parts of each answer people were asked about.
 LabelledAnswers = tuple[LabelTable, dict[str, float], dict[str, dict[str, int]]]
-"""The labels of the answers of a queue, the chance of each answer to be in it, and by unit how many
-parts of each answer people were asked about."""
 
 
 def take_labels(store: MonitorStore, clock: Callable[[], float]) -> int:

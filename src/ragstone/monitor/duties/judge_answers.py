@@ -42,13 +42,13 @@ from ragstone.run.request import Request
 from .draw_answers import COST, sampling_seed
 from .periodic_steps import fault_text
 
+# Parts of a run's signature that do not say how it was judged.
 OF_THE_BATCH = ("data:", "cluster:")
-"""Parts of a run's signature that do not say how it was judged."""
 
+# Rows of the ledger where a model may answer if it is asked again.
 FAILED = (
     pl.col("status").is_in(["failed", "truncated"]) & (pl.col("requests").list.len() > 0)
 ) | UNANSWERED
-"""Rows of the ledger where a model may answer if it is asked again."""
 
 
 def judge_signature(run: Run) -> str:
@@ -94,23 +94,23 @@ FOLDER = "judging"
 EXAMPLES, RUN = "examples.jsonl", "run"
 REPLIES = "replies"
 
+# Examples of a batch.
 MOST = 100
-"""Examples of a batch."""
 
+# Kept: examples of a batch, which are fewer after one that could not be judged.
 MOST_NOW = "judging_most"
-"""Kept: examples of a batch, which are fewer after one that could not be judged."""
 
+# How often a batch is begun; then it is divided, or its example set aside.
 MOST_BEGUN = 3
-"""How often a batch is begun; then it is divided, or its example set aside."""
 
+# Seconds until the judges are asked again after all of a batch failed: at first, and at most.
 WAIT, LONGEST_WAIT = 30.0, 600.0
-"""Seconds until the judges are asked again after all of a batch failed: at first, and at most."""
 
+# Seconds after which what is due is given up: an alarm about a day ago helps nobody.
 GIVEN_UP = 86_400.0
-"""Seconds after which what is due is given up: an alarm about a day ago helps nobody."""
 
+# How much of what judging cost before counts, beside the last batch.
 MEMORY = 0.8
-"""How much of what judging cost before counts, beside the last batch."""
 
 
 @dataclass
@@ -350,14 +350,14 @@ def judged_run(
 
 
 ANCHORS = "anchors"
+# Examples of the set.
 MOST_ANCHORS = 50
-"""Examples of the set."""
 
+# Judged examples from which the set is drawn.
 LEAST_JUDGED = 200
-"""Judged examples from which the set is drawn."""
 
+# Seconds between two rounds.
 EVERY = 86_400.0
-"""Seconds between two rounds."""
 
 
 def judge_anchors(

@@ -27,8 +27,8 @@ from ragstone.monitor.store.stored_examples import (
     write_assessed,
 )
 
+# Seconds until a duty that failed is tried again: at first, and at most.
 FIRST, LONGEST = 1.0, 60.0
-"""Seconds until a duty that failed is tried again: at first, and at most."""
 
 
 @dataclass
@@ -101,11 +101,11 @@ def _mean(store: MonitorStore, now: float, metric: str) -> MeanInWindow | None:
     return None if series.now is None or series.now.value is None else series.now
 
 
+# Examples that are written in one transaction.
 GUARD_PAGE = 50
-"""Examples that are written in one transaction."""
 
+# Seconds for one answer: nobody waits for it, and only absurd texts need more than one.
 UNHURRIED = 30.0
-"""Seconds for one answer: nobody waits for it, and only absurd texts need more than one."""
 
 STATUS = {"passed": "value", "failed": "value", "not_applicable": "undefined"}
 

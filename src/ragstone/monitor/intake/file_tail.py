@@ -25,15 +25,15 @@ from ragstone.monitor.traces.spans import Malformed, TracePart, UnreadableBody
 from .group_commit import AcceptedBody, GroupCommit, IntakeSettings
 from .otlp_http import Signal, accept_body, unread
 
+# Bytes that are read at a time, which have fewer examples than a body may have.
 CHUNK = 500_000
-"""Bytes that are read at a time, which have fewer examples than a body may have."""
 
 LONGEST_LINE = 16_000_000
+# Seconds until it is looked whether there is more.
 POLL = 0.5
-"""Seconds until it is looked whether there is more."""
 
+# Seconds without a new line after which a file that was renamed is taken to be complete.
 SETTLED = 5.0
-"""Seconds without a new line after which a file that was renamed is taken to be complete."""
 
 _BEFORE = 256
 _MARKS: Mapping[bytes, Signal] = {

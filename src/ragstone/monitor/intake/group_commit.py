@@ -57,12 +57,12 @@ class IntakeSettings:
     tails: tuple[Path, ...] = ()
 
 
+# Bytes in one transaction, so that nobody waits long for a turn.
 LARGEST_GROUP = 32_000_000
-"""Bytes in one transaction, so that nobody waits long for a turn."""
 
 MOST_NOTED = 200
+# Seconds until what nobody waits for is written.
 LATER = 1.0
-"""Seconds until what nobody waits for is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +84,8 @@ class AcceptedBody:
         return sum(len(part.body) for part in self.parts)
 
 
+# Called when it was written, or with why not, in the writer's thread.
 Done = Callable[[Exception | None], None]
-"""Called when it was written, or with why not, in the writer's thread."""
 
 
 class GroupCommit:

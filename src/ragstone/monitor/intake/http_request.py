@@ -16,11 +16,11 @@ from .otlp_http import JSON, PROTOBUF
 _PIECE = 1 << 16
 _GZIP, _ZLIB, _RAW = 31, 15, -15
 
+# Parts of a body in gzip: each takes as long as thousands of bytes.
 MEMBERS = 1_000
-"""Parts of a body in gzip: each takes as long as thousands of bytes."""
 
+# The values of Content-Encoding that are understood.
 ENCODINGS = ("gzip", "x-gzip", "deflate", "identity", "")
-"""The values of Content-Encoding that are understood."""
 
 UNPACKED = "The body is not packed as its Content-Encoding says."
 

@@ -49,14 +49,14 @@ SIGNALS: Mapping[str, Signal] = {
 METRICS_IGNORED = "/v1/metrics"
 HEALTH, READY, FIGURES = "/health", "/ready", "/metrics"
 
+# All that this app answers. None of them takes a cookie, so that no page can use a visitor's.
 PATHS = frozenset((*SIGNALS, METRICS_IGNORED, HEALTH, READY, FIGURES))
-"""All that this app answers. None of them takes a cookie, so that no page can use a visitor's."""
 
+# Threads that read bodies: two, so that one can work while another waits for memory or a lock.
 READERS = 2
-"""Threads that read bodies: two, so that one can work while another waits for memory or a lock."""
 
+# Bytes, unpacked, from which a body waits for the one thread that reads such: they need memory.
 LARGE = 8_000_000
-"""Bytes, unpacked, from which a body waits for the one thread that reads such: they need memory."""
 
 AWAY = "The store cannot be used at present. Send it again later."
 STOPPING = "The monitor is being stopped. Send it again later."

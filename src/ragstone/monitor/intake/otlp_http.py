@@ -29,11 +29,11 @@ from .group_commit import AcceptedBody, IntakeSettings
 
 JSON, PROTOBUF = "application/json", "application/x-protobuf"
 
+# Seconds after which a sender should try again.
 RETRY_AFTER = 2
-"""Seconds after which a sender should try again."""
 
+# The code of gRPC for each status.
 _CODES = {400: 3, 401: 16, 404: 5, 405: 12, 408: 4, 413: 11, 415: 3, 429: 8, 503: 14}
-"""The code of gRPC for each status."""
 
 Signal = Literal["spans", "logs", "examples"]
 
@@ -77,8 +77,8 @@ def _json(value: object) -> bytes:
     return json_text.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
 
 
+# Bytes of the name of a trace; PostgreSQL has no index over longer ones.
 LONGEST_TRACE = 1_000
-"""Bytes of the name of a trace; PostgreSQL has no index over longer ones."""
 
 SHOWN = 3
 _BEGINNING = 16_000

@@ -7,8 +7,8 @@ from typing import Protocol
 from urllib.parse import SplitResult
 
 TIMEOUT = 10.0
+# The header in which a recorder says how many examples it dropped since it last said so.
 DROPPED = "x-ragstone-dropped"
-"""The header in which a recorder says how many examples it dropped since it last said so."""
 
 _AGAIN = (408, 429, 500, 502, 503, 504)
 

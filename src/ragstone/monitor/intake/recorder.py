@@ -39,8 +39,8 @@ URL, TOKEN = "RAGSTONE_MONITOR_URL", "RAGSTONE_MONITOR_TOKEN"
 MOST_QUEUED = 10_000
 MOST_BYTES = 200_000_000
 BATCH, BATCH_BYTES = 200, 2_000_000
+# Seconds in which others may join what is sent.
 LINGER = 0.2
-"""Seconds in which others may join what is sent."""
 
 MINUTE = 60.0
 AT_EXIT = 5.0

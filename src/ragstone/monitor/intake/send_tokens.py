@@ -9,8 +9,8 @@ from ragstone.core.errors import InputError, UnknownName
 from ragstone.core.files import result_lines
 
 _LINE = re.compile(r"(\S+)\s+([0-9a-f]{64})")
+# Stands for a token of which only the hash is known.
 ANY_TOKEN = "TOKEN"
-"""Stands for a token of which only the hash is known."""
 
 
 class SendTokens:

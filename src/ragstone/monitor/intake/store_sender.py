@@ -11,8 +11,8 @@ from .group_commit import IntakeSettings, write_accepted
 from .otlp_http import accept_body
 from .record_sender import NoUse, TryLater
 
+# What belongs to the process that was forked: to close a file of SQLite here would unlock it.
 _PARENTS: list[MonitorStore | None] = []
-"""What belongs to the process that was forked: to close a file of SQLite here would unlock it."""
 
 
 class StoreSender:

@@ -139,14 +139,14 @@ def unit_of(rule: AlarmRule) -> dict[str, str]:
     return {} if rule.of == "answers" else {"of": rule.of}
 
 
+# Of the interval, of which one end counts: that end holds with 95 %.
 BAR_LEVEL = 0.9
-"""Of the interval, of which one end counts: that end holds with 95 %."""
 
+# Of the first answers, as a share of the best, for a rule's delay before any came.
 USUAL_MEAN = 0.85
-"""Of the first answers, as a share of the best, for a rule's delay before any came."""
 
+# Answers of a slice in a run, from which on its own mean counts in place of the whole run's.
 FEWEST = 30
-"""Answers of a slice in a run, from which on its own mean counts in place of the whole run's."""
 
 
 @lru_cache(maxsize=4096)

@@ -38,6 +38,7 @@ def _length(sized: Sized | None) -> float | None:
     return None if sized is None else float(len(sized))
 
 
+# By name; None where an example has no such thing. Lengths are in characters.
 FEATURES: Mapping[str, Callable[[Example], float | None]] = {
     "question_length": lambda item: _length(item.question),
     "question_non_ascii": _foreign,
@@ -46,15 +47,14 @@ FEATURES: Mapping[str, Callable[[Example], float | None]] = {
     "top_retrieval_score": _top_score,
     "answer_length": lambda item: _length(item.answer),
 }
-"""By name; None where an example has no such thing. Lengths are in characters."""
 
 
 DAY = 86_400.0
+# So many windows are what one is compared with, where there is no run.
 BEFORE = 7
-"""So many windows are what one is compared with, where there is no run."""
 
+# Answers that are looked at on each side.
 MOST = 1_000
-"""Answers that are looked at on each side."""
 
 ALPHA = 0.05
 

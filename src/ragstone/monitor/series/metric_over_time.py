@@ -26,8 +26,8 @@ from ragstone.stats.monitoring.windows import (
 from ragstone.stats.rate_bounds import worst_best
 
 MOST_WINDOWS = 240
+# So many windows that do not overlap, by default, make up what is shown: of a day an hour each.
 WINDOWS_ABREAST = 24
-"""So many windows that do not overlap, by default, make up what is shown: of a day an hour each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +137,9 @@ class MetricOverTime:
 Floats = NDArray[np.float64]
 
 
+# Sums over the scores of K steps, and of these steps, in rows of shape (K,): how many scores are
+# undefined, how many are missing, and the weight of the missing ones.
 Steps = tuple[WeightedSums, Floats]
-"""Sums over the scores of K steps, and of these steps, in rows of shape (K,): how many scores are
-undefined, how many are missing, and the weight of the missing ones."""
 
 
 def read_steps(

@@ -44,19 +44,19 @@ from .metric_over_time import (
 
 DAY = 86_400.0
 HOUR = 3_600.0
+# Values of a facet that can be chosen.
 MOST_VALUES = 50
-"""Values of a facet that can be chosen."""
 
+# Of the range, up to which a difference does not matter where no rule on the metric says more.
 MARGIN = 0.05
-"""Of the range, up to which a difference does not matter where no rule on the metric says more."""
 
 
+# ``below_bar``: an alarm of a rule on this metric is firing; or its confidence sequence lies
+# beyond the bar, on the bad side. ``above_bar``: it lies on the good side. Without a bar, or where
+# that leaves it open, the verdict beside what was before: ``as_before`` is *equivalent*.
 MetricState = Literal[
     "below_bar", "above_bar", "as_before", "better", "worse", "cannot_tell", "no_data"
 ]
-"""``below_bar``: an alarm of a rule on this metric is firing; or its confidence sequence lies
-beyond the bar, on the bad side. ``above_bar``: it lies on the good side. Without a bar, or where
-that leaves it open, the verdict beside what was before: ``as_before`` is *equivalent*."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,8 +270,8 @@ def corrected_now(
     )
 
 
+# The metric that says whether a turn is answered: 0 if it is.
 ABSTENTION = "abstention"
-"""The metric that says whether a turn is answered: 0 if it is."""
 
 
 @dataclass(frozen=True, slots=True)

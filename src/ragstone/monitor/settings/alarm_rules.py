@@ -27,16 +27,16 @@ from .settings_table import (
     wrong,
 )
 
+# Metrics that the guard gives of every answer: ``guard_ok``, ``guard_confidence``, and one for
+# each check.
 GUARD = re.compile(r"guard_[a-z_]{1,40}")
-"""Metrics that the guard gives of every answer: ``guard_ok``, ``guard_confidence``, and one for
-each check."""
 
 NoDataPolicy = Literal["alarm", "ignore"]
 
 TRAFFIC = "traffic"
 JUDGING = "judging"
+# Rules that are always there: nothing comes, and nothing is judged.
 OWN_RULES = (TRAFFIC, JUDGING)
-"""Rules that are always there: nothing comes, and nothing is judged."""
 
 LONGEST_NAME = 80
 DROP = 0.1

@@ -38,12 +38,12 @@ from .sections import (
 )
 from .settings_table import LISTED, FileContext, FilePath, Seconds, read_tables, that
 
+# Without a baseline run no bar is right for everybody, so these are counted from the first judged
+# answers of the system itself.
 DEFAULT_RULES = (
     AlarmRule("guard_ok", "guard_ok", margin=0.05, drop=0.15),
     AlarmRule("faithfulness", "faithfulness", margin=0.05, drop=0.15),
 )
-"""Without a baseline run no bar is right for everybody, so these are counted from the first judged
-answers of the system itself."""
 
 DEBOUNCE = 900.0
 
@@ -90,8 +90,8 @@ class MonitorSettings:
         return replace(self, judging=judging, sampling=sampling)
 
 
+# What holds without a file.
 DEFAULTS = MonitorSettings()
-"""What holds without a file."""
 
 
 @dataclass(frozen=True, slots=True)

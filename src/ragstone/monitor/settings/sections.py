@@ -36,12 +36,12 @@ from .settings_table import (
     wrong,
 )
 
+# The least probability to be drawn: the largest weight bounds what a detector may bet, so rarer
+# draws would make every alarm late.
 LEAST_RATE = 0.05
-"""The least probability to be drawn: the largest weight bounds what a detector may bet, so rarer
-draws would make every alarm late."""
 
+# What is judged by default: what the local judge can judge without a reference or a key.
 METRICS = ("faithfulness", "context_precision", "abstention")
-"""What is judged by default: what the local judge can judge without a reference or a key."""
 
 
 def _metric(name: str, info: ValidationInfo) -> str:
@@ -210,6 +210,7 @@ def _url(url: str) -> str:
 
 
 Url = Annotated[Text, AfterValidator(_url)]
+# By header, the environment variable that holds its value.
 HeadersFrom = Mapping[
     Annotated[
         str,
@@ -220,7 +221,6 @@ HeadersFrom = Mapping[
     ],
     Variable,
 ]
-"""By header, the environment variable that holds its value."""
 
 
 @dataclass(frozen=True, slots=True)

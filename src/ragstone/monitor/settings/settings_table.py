@@ -22,8 +22,8 @@ from ragstone.metrics import Metric, parse_metric
 
 SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 LENGTH = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?(s|min|m|h|d|w)")
+# The end of the year 9999, in seconds since the epoch.
 LAST = 253_402_300_799.0
-"""The end of the year 9999, in seconds since the epoch."""
 
 
 def read_length(text: str, name: str) -> float:
@@ -257,8 +257,8 @@ def whole(*, low: int = 1, high: int = 10**9) -> BeforeValidator:
     return BeforeValidator(check)
 
 
+# A length of time, in seconds: some 31 years.
 LONGEST = 1e9
-"""A length of time, in seconds: some 31 years."""
 
 
 def _seconds(value: Any) -> float:
@@ -275,8 +275,8 @@ def _seconds(value: Any) -> float:
 
 
 Text = Annotated[str, BeforeValidator(_text)]
+# A list; one value alone may stand without brackets.
 LISTED = BeforeValidator(_listed)
-"""A list; one value alone may stand without brackets."""
 
 FilePath = Annotated[Path, BeforeValidator(_path)]
 Seconds = Annotated[float, BeforeValidator(_seconds)]

@@ -15,8 +15,8 @@ HOUR = 3_600
 MILLION = 1_000_000
 JUDGED: tuple[ScoreSource, ...] = ("sample", "backfill")
 MOST_TRIES = 3
+# Seconds until an example that failed is judged again, and how much longer it is each time.
 FIRST_WAIT, LONGER = 60.0, 10.0
-"""Seconds until an example that failed is judged again, and how much longer it is each time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ def arrivals(run: Sql, most: int) -> list[float]:
     return sorted({float(at) for (at,) in [*rows, *newest]}, reverse=True)
 
 
+# Malformed spans that are kept aside; the oldest go first. All are counted.
 MOST_MALFORMED = 1_000
-"""Malformed spans that are kept aside; the oldest go first. All are counted."""
 
 
 def insert_received(run: Sql, now: float, parts: Iterable[tuple[str, str, bytes]]) -> None:

@@ -12,8 +12,8 @@ from ragstone.core.escape import single_line
 
 One = TypeVar("One")
 
+# Values in one statement; SQLite takes a few thousand, PostgreSQL more.
 MOST_MARKS = 500
-"""Values in one statement; SQLite takes a few thousand, PostgreSQL more."""
 
 
 def marks(values: Collection[object]) -> str:
@@ -42,8 +42,8 @@ def single(run: Sql, sql: str, *values: object) -> Any:
     return value
 
 
+# A name and a value that traffic can be sliced by, such as ``version`` and ``v42``.
 Facet = tuple[str, str]
-"""A name and a value that traffic can be sliced by, such as ``version`` and ``v42``."""
 
 
 def with_facet(facet: Facet | None, table: str = "s") -> str:
@@ -82,12 +82,12 @@ def drop(run: Sql, name: str) -> None:
 
 HEARTBEAT = "worker_alive"
 
+# Seconds without a sign of life after which the worker is silent; it gives one every few, but a
+# machine that is busy may hold it up.
 SILENT = 60.0
-"""Seconds without a sign of life after which the worker is silent; it gives one every few, but a
-machine that is busy may hold it up."""
 
+# Seconds without one after which it is dead, which is an alarm.
 DEAD = 300.0
-"""Seconds without one after which it is dead, which is an alarm."""
 
 WorkerState = Literal["not_begun", "alive", "silent", "dead"]
 

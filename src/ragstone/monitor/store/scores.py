@@ -12,8 +12,8 @@ from ragstone.core.database import Sql
 from .rows import Facet, keep, marks, remembered, rows_of, single, with_facet
 from .store import WIDTH, slot_of
 
+# The name under which it is remembered up to which score all were sent elsewhere.
 WRITTEN_BACK = "written_back"
-"""The name under which it is remembered up to which score all were sent elsewhere."""
 
 
 class ScoredAnswer(NamedTuple):
@@ -63,9 +63,9 @@ def scored_metrics(run: Sql) -> list[str]:
     return sorted(metric for (metric,) in rows)
 
 
+# Names that can be sliced by, those of the fewest values first: what has a value for each answer
+# is no slice.
 MOST_NAMES = 12
-"""Names that can be sliced by, those of the fewest values first: what has a value for each answer
-is no slice."""
 
 
 def facet_values(run: Sql, since: float, most: int) -> dict[str, list[str]]:
@@ -99,10 +99,10 @@ def labelled_scores(
     )  # fmt: skip
 
 
+# Of the scores of a metric in a slot: ``n`` have a value x, each with the weight w, one over the
+# probability with which its example was drawn; ``most`` is the largest w. ``missing_w`` is the
+# weight of those whose judgement failed.
 SUMS = "n, w, wx, ww, wwx, wwxx, most, undefined, missing, missing_w"
-"""Of the scores of a metric in a slot: ``n`` have a value x, each with the weight w, one over the
-probability with which its example was drawn; ``most`` is the largest w. ``missing_w`` is the weight
-of those whose judgement failed."""
 
 _VALUED = "s.status = 'value'"
 _WEIGHT = "1.0 / s.probability"
@@ -225,8 +225,8 @@ def missing_score(example: str, metric: str, why: str, judge: str = "") -> NewSc
     return NewScore(example, metric, None, "missing", why, None, judge)
 
 
+# When an answer that is scored was given, its version, and the probability of its being drawn.
 ScoredExample = tuple[float, str | None, float]
-"""When an answer that is scored was given, its version, and the probability of its being drawn."""
 
 
 def write_scores(
@@ -286,14 +286,14 @@ def missing_since(run: Sql, metric: str, since: float) -> tuple[int, str]:
 
 
 TOGETHER = "answers_together"
+# Judged answers a session, on average, from which on they are not taken as independent.
 MOST_TOGETHER = 1.2
-"""Judged answers a session, on average, from which on they are not taken as independent."""
 
+# Judged answers that are counted.
 LAST = 2_000
-"""Judged answers that are counted."""
 
+# Seconds between two counts.
 COUNT_EVERY = 600.0
-"""Seconds between two counts."""
 
 
 def count_answers_together(

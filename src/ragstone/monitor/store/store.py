@@ -22,8 +22,8 @@ from ragstone.core.store_layout import DatabaseLayout, Reaction
 
 from .rows import Level, log
 
+# Seconds of a slot.
 WIDTH = 120
-"""Seconds of a slot."""
 
 
 def slot_of(at: str) -> str:
@@ -71,6 +71,21 @@ SUMS_TO_MAKE = (
 )
 
 
+# ``received`` holds what was acknowledged, as it came: of each request one row for each trace. The
+# worker folds the rows of a trace into ``examples`` and writes everything below; ``traces`` says
+# through which row it has, ``waiting`` that more may come. ``to_do`` says what comes next for an
+# example: to be assessed by the guard's checks, or to be drawn or not.
+#
+# ``draws`` says of each example with which probability it was drawn to be judged, and how far that
+# is: out, due, judged, failed or shed. It was drawn if its lot, which the turns of a session share,
+# is less than that; where none is kept, it had one of its own. A score's weight is one over its
+# probability. ``again``: the example had been judged before and its text changed, so no detector
+# counts it twice.
+#
+# ``open_sessions`` are those of which a metric that is watched by sessions has a score, and more
+# may come; ``watched_sessions`` those that are over, with one score, each once: value, undefined,
+# missing (the judge failed at a turn), or out, where a turn was not drawn. ``example`` is the last
+# turn.
 TABLES = (
     "CREATE TABLE received (number {serial}, trace TEXT NOT NULL, kind TEXT NOT NULL, "
     "at DOUBLE PRECISION NOT NULL, body {blob} NOT NULL)",
@@ -149,21 +164,6 @@ TABLES = (
     "CREATE TABLE lines (number {serial}, at DOUBLE PRECISION NOT NULL, level TEXT NOT NULL, "
     "text TEXT NOT NULL)",
 )
-"""``received`` holds what was acknowledged, as it came: of each request one row for each trace.
-The worker folds the rows of a trace into ``examples`` and writes everything below; ``traces`` says
-through which row it has, ``waiting`` that more may come. ``to_do`` says what comes next for an
-example: to be assessed by the guard's checks, or to be drawn or not.
-
-``draws`` says of each example with which probability it was drawn to be judged, and how far that
-is: out, due, judged, failed or shed. It was drawn if its lot, which the turns of a session share,
-is less than that; where none is kept, it had one of its own. A score's weight is one over its
-probability. ``again``: the example had been judged before and its text changed, so no detector
-counts it twice.
-
-``open_sessions`` are those of which a metric that is watched by sessions has a score, and more may
-come; ``watched_sessions`` those that are over, with one score, each once: value, undefined, missing
-(the judge failed at a turn), or out, where a turn was not drawn. ``example`` is the last turn.
-"""
 
 LAYOUT = DatabaseLayout(
     holds="monitoring", irreplaceable="what was seen in production, which is stored nowhere else",

@@ -165,9 +165,8 @@ def queued(run: Sql, alarms: Collection[int]) -> set[tuple[int, str, str]]:
     return {(int(alarm), channel, event) for alarm, channel, event in rows}
 
 
+# Seconds; no notification waits for so long: one that would was put off by a clock that ran ahead.
 AHEAD = 7_200.0
-"""Seconds; no notification waits for so long: one that would was put off by a clock that ran ahead.
-"""
 
 
 def channels_due(run: Sql, now: float) -> list[str]:

@@ -329,8 +329,8 @@ def first_example_at(run: Sql) -> float | None:
     return None if at is None else float(at)
 
 
+# Examples that are read at a time, so that memory is flat.
 PAGE = 500
-"""Examples that are read at a time, so that memory is flat."""
 
 
 def stored_between(

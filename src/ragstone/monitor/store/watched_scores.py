@@ -12,11 +12,11 @@ from ragstone.core.database import Sql
 
 from .rows import Facet, in_pages, keep, marks, remembered, single, with_facet
 
+# By metric: through which score of an answer its session was taken note of.
 TAKEN = "sessions_taken"
-"""By metric: through which score of an answer its session was taken note of."""
 
+# How many sessions were ever over. No number is given again, also where some were erased.
 NUMBERED = "sessions_numbered"
-"""How many sessions were ever over. No number is given again, also where some were erased."""
 
 SessionStatus = Literal["value", "undefined", "missing", "out"]
 
@@ -191,8 +191,8 @@ def wait_for(run: Sql, metric: str, waiting: Iterable[tuple[str, float]]) -> Non
     )
 
 
+# Of what each score is looked at by itself.
 Unit = Literal["answers", "sessions"]
-"""Of what each score is looked at by itself."""
 
 COLUMNS = "s.number, s.example, s.at, s.judged_at, s.value, s.probability, s.version, s.judge"
 TABLES: dict[Unit, str] = {"answers": "scores", "sessions": "watched_sessions"}

@@ -21,8 +21,8 @@ _ROLES: tuple[tuple[Role, str], ...] = (
     ("embedding", "embedding embeddings"),
     ("aside", "guardrail evaluator evaluation eval eval_root"),
 )
+# What a span does, by what the attributes of ``ROLE`` say, in small letters.
 ROLES: Mapping[str, Role] = {name: role for role, names in _ROLES for name in names.split()}
-"""What a span does, by what the attributes of ``ROLE`` say, in small letters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,22 +164,23 @@ ERROR = _fact(
     "exception.type error.type",
 )
 
+# All of them, in the order of this file.
 FACTS = tuple(value for value in list(globals().values()) if isinstance(value, TraceFact))
-"""All of them, in the order of this file."""
 
 LISTS = frozenset(beginning for fact in FACTS for beginning in fact.lists)
 
+# Names of ids that tell people and their conversations apart.
 PEOPLE = frozenset((*SESSION.names, *USER.names))
-"""Names of ids that tell people and their conversations apart."""
 
+# Names that are looked for in resources too.
 RESOURCE = frozenset(
     name for fact in (SESSION, USER, VERSION, SYSTEM, ENVIRONMENT) for name in fact.names
 )
-"""Names that are looked for in resources too."""
 
+# Log event that says a score, such as those that a monitor writes back.
 SCORE_EVENT = "gen_ai.evaluation.result"
-"""Log event that says a score, such as those that a monitor writes back."""
 
+# Log events that are one message each, as older emitters send them, with its role.
 MESSAGE_EVENTS: Mapping[str, str] = {
     "gen_ai.system.message": "system",
     "gen_ai.user.message": "user",
@@ -187,4 +188,3 @@ MESSAGE_EVENTS: Mapping[str, str] = {
     "gen_ai.tool.message": "tool",
     "gen_ai.choice": "choice",
 }
-"""Log events that are one message each, as older emitters send them, with its role."""

@@ -58,11 +58,11 @@ _YEAR_2000, _YEAR_2100 = 946_684_800 * 10**9, 4_102_444_800 * 10**9
 _MINUTE = 60 * 10**9
 _NO_TRACE, _NO_SPAN = bytes(16), bytes(8)
 
+# Attributes that are put aside of a span with too many of them.
 _MOST_SHOWN = 100
-"""Attributes that are put aside of a span with too many of them."""
 
+# Bytes of what is said of the sender; it is kept with each trace of a request.
 _LONGEST_RESOURCE = 2_000
-"""Bytes of what is said of the sender; it is kept with each trace of a request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,11 +276,10 @@ def _is_of_call(record: Any, raw: bytes) -> bool:
 _SPANS = _Signal("spans", TracesData, "resource_spans", "scope_spans", "spans", _span_fault)
 _LOGS = _Signal("logs", LogsData, "resource_logs", "scope_logs", "log_records", _record_fault)
 
+# Returns the spans of a body as it comes to ``/v1/traces``, unpacked.
 read_traces = partial(_read, _SPANS)
-"""Returns the spans of a body as it comes to ``/v1/traces``, unpacked."""
 
+# Returns the log records of a body as it comes to ``/v1/logs``.
+#
+# Only those of calls of models are kept, the others are counted in ``ignored``.
 read_logs = partial(_read, _LOGS)
-"""Returns the log records of a body as it comes to ``/v1/logs``.
-
-Only those of calls of models are kept, the others are counted in ``ignored``.
-"""

@@ -18,8 +18,8 @@ from pydantic_core import from_json
 
 from .spans import SpanLimits, UnreadableBody, too_many
 
+# Gives the same object where nothing changes.
 Change = Callable[[str], str]
-"""Gives the same object where nothing changes."""
 
 
 def change_texts(message: Any, change: Change) -> None:
@@ -67,11 +67,11 @@ def _change_bytes(value: Any, raw: bytes, change: Change) -> None:
         value.bytes_value = changed.encode()
 
 
+# Levels to which a value of an attribute may be nested.
 DEEPEST = 32
-"""Levels to which a value of an attribute may be nested."""
 
+# Characters of a text: with more, its span is put aside, however much it has.
 _LONGEST = SpanLimits().span_length + 1
-"""Characters of a text: with more, its span is put aside, however much it has."""
 
 _FAULTS = (ParseError, ValueError, TypeError, AttributeError, KeyError, RecursionError)
 _IDS = ("traceId", "spanId", "parentSpanId", "trace_id", "span_id", "parent_span_id")

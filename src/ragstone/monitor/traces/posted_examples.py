@@ -80,14 +80,14 @@ _EXPECTED_TIME = "a time from 2000 to 2099, in seconds since 1970 or ISO 8601"
 _MOST = 1e12
 _FIELDS = 100
 _UNITS = (1.0, 1e3, 1e6, 1e9)
+# What may be the escape of half a surrogate pair.
 _HALF = re.compile(r"\\[uU][dD][89a-fA-F]")
-"""What may be the escape of half a surrogate pair."""
 
 
 _LINES = re.compile(rb"[^\n]+")
 _LARGE = 1_000_000
+# Begins a character for which Python takes four bytes for each one of a text.
 _WIDE = re.compile(rb"[\xf0-\xf4]|\\u[dD]")
-"""Begins a character for which Python takes four bytes for each one of a text."""
 
 
 def read_examples(

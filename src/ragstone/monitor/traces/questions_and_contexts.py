@@ -13,11 +13,11 @@ from .trace_texts import ASSISTANT, USER, Message, asked_in, history_in, message
 
 _SNIPPET, _SHORTEST_SNIPPET = 60, 25
 _SHORTEST_DRAFT = 10
+# Passages and queries that a message is held against.
 _MOST = 100
-"""Passages and queries that a message is held against."""
 
+# Characters that a message may have around what was searched for, and still be the question.
 _AROUND = 80
-"""Characters that a message may have around what was searched for, and still be the question."""
 
 _LABELS = ("user question:", "question:", "user query:", "query:")
 

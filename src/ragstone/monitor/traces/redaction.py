@@ -62,8 +62,8 @@ Places = Iterator[tuple[int, int]]
 
 _AT = re.compile(r"@[^\W_][\w-]{0,62}(?:\.[^\W_][\w-]{0,62})+")
 _LONGEST_LOCAL = 64
+# What stands within names in addresses; before or behind a word it may be a quotation's.
 _IN_NAMES = "'’&"
-"""What stands within names in addresses; before or behind a word it may be a quotation's."""
 
 # A text may hold JSON, in which the letter before a number or a key is that of a line's end.
 _NEW_LINE = r"(?<=\\[nrt])"
@@ -222,8 +222,8 @@ _SECRETS = (
     Secret("card", _cards, digits=13),
     Secret("phone", _phones, digits=_FEWEST_DIGITS),
 )
+# By name, in the order in which they are taken out.
 BUILT_IN: Mapping[str, Secret] = {secret.name: secret for secret in _SECRETS}
-"""By name, in the order in which they are taken out."""
 
 
 _ESCAPES = tuple(b"\\u00%d" % code for code in range(2, 8))

@@ -16,11 +16,11 @@ from .span_tree import HIDDEN, Placed, Tree, made_up
 from .spans import TraceSpan, calls_model, own_answer, own_question, structured_answer
 from .trace_texts import SYSTEM, answered_in, asked_in, messages_in, opened, text_in
 
+# Characters of an answer that a later question holds because it works on it, and not by chance.
 _SHORTEST_ANSWER = 20
-"""Characters of an answer that a later question holds because it works on it, and not by chance."""
 
+# Spans without a word of their own that requests are looked for in, one inside the other.
 _DEEPEST = 5
-"""Spans without a word of their own that requests are looked for in, one inside the other."""
 
 _TITLE = re.compile(
     r"\b(?:titles?|titling|titel|titre|t[ií]tulo|titolo|tytuł|заголовок|název|başlık|otsikko|"

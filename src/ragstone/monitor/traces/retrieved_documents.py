@@ -34,8 +34,8 @@ LISTS = (
     *("output", "result", "response", "data"),
 )
 _HOLDERS = ("node", "document", "kwargs", "payload", "text_resource")
+# Documents of one retrieval that are looked at.
 MOST = 1_000
-"""Documents of one retrieval that are looked at."""
 
 DEEPEST = 6
 
@@ -131,8 +131,8 @@ def _number(value: Any) -> float | None:
 ID_FIELDS = ("_id", "id", "doc_id", "document_id")
 TEXT_FIELDS = ("text", "contents", "content", "page_content")
 SHOWN = 20
+# Passages whose texts are kept, for the same ones are found again and again.
 REMEMBERED = 512
-"""Passages whose texts are kept, for the same ones are found again and again."""
 
 
 class Corpus:

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from .spans import TraceSpan
 
+# What is said inside such a span is not said to the user.
 HIDDEN = frozenset(("tool", "retriever", "reranker", "embedding", "aside"))
-"""What is said inside such a span is not said to the user."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,14 +13,14 @@ from ragstone.core.errors import InputError
 from . import attribute_names as names
 from .trace_texts import answered_in, asked_in, structured_in
 
+# Malformed spans of a body that are written down, which takes longer than to read them.
 MOST_ASIDE = 1_000
-"""Malformed spans of a body that are written down, which takes longer than to read them."""
 
+# Bytes of a malformed span that are put aside.
 LONGEST_ASIDE = 4096
-"""Bytes of a malformed span that are put aside."""
 
+# Ends a text that was longer than what is kept of it.
 CUT = "… [cut]"
-"""Ends a text that was longer than what is kept of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +58,9 @@ class TracePart:
     spans: int
 
 
+# Why something could not be taken in, and what came: redacted, at most 4 kB of it; empty where
+# there is too much to keep.
 Malformed = tuple[str, bytes]
-"""Why something could not be taken in, and what came: redacted, at most 4 kB of it; empty where
-there is too much to keep."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +103,8 @@ def put_aside(why: str, body: bytes) -> Malformed:
     return why, body[:LONGEST_ASIDE]
 
 
+# Why something could not be taken in, and what writes it down.
 Fault = tuple[str, Callable[[], bytes]]
-"""Why something could not be taken in, and what writes it down."""
 
 
 def all_aside(faults: Sequence[Fault]) -> tuple[Malformed, ...]:

@@ -27,6 +27,7 @@ MESSAGES = frozenset(
     ("messages", "chathistory", "history", "conversation", "inputmessages", "chatmessages")
 )
 _EARLIER = frozenset(("chathistory", "history", "conversationhistory", "memory"))
+# Names of a question, the likeliest first; behind them those of what may hold one.
 _QUESTIONS = tuple(
     squash(name)
     for name in (
@@ -37,7 +38,7 @@ _QUESTIONS = tuple(
         *("inputs", "kwargs", "args", "data", "body", "request", "payload"),
     )
 )
-"""Names of a question, the likeliest first; behind them those of what may hold one."""
+
 _ANSWERS = tuple(
     squash(name)
     for name in (
@@ -52,6 +53,7 @@ _ANSWERS = tuple(
 
 _ALTERNATIVES = frozenset(("choices", "generations", "candidates"))
 _OWN_ANSWERS = frozenset(squash(name) for name in NAMES["answer"])
+# Names that the state of a pipeline, a message or a call of a tool has, and no answer.
 _NO_RECORDS = frozenset(
     squash(name)
     for name in (
@@ -59,7 +61,6 @@ _NO_RECORDS = frozenset(
         *("role", "tool", "tool_calls", "function_call", "arguments", "page_content"),
     )
 )
-"""Names that the state of a pipeline, a message or a call of a tool has, and no answer."""
 
 _NO_TEXTS = frozenset(("role", "type", "id", "name", "model", "status", "finish_reason", "error"))
 _TEXT_PARTS = (None, "text", "input_text", "output_text")

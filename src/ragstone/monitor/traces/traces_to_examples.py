@@ -252,13 +252,13 @@ class _Answer:
         return {name: value for name, value in meta.items() if value is not None}
 
 
+# What is told elsewhere.
 _NOT_SLICES = frozenset(
     (
         *("session_id", "thread_id", "conversation_id", "user_id", "langfuse_session_id"),
         *("session", "system", "version", "model", "environment"),
     )
 )
-"""What is told elsewhere."""
 
 _METADATA = names.METADATA.names[1] + "."
 
@@ -270,8 +270,8 @@ def _named(value: Any) -> str | None:
     return text if text and not text.startswith(_NAMELESS) else None
 
 
+# What LangChain calls the model, in the metadata of a span.
 _MODEL = "ls_model_name"
-"""What LangChain calls the model, in the metadata of a span."""
 
 
 def _in_object(value: Any, name: str) -> Any:

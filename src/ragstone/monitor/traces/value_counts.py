@@ -10,10 +10,10 @@ from typing import Any
 
 from .spans import too_many
 
+# What is up to the next mark that is in no text, or to the end.
 _MARK = re.compile(
     rb'(?:[^"\[{,:]++|"[^"\\]*+(?:\\.[^"\\]*+)*+\\?(?:"|\Z))*+(?:[\[{,:]|\Z)', re.DOTALL
 )
-"""What is up to the next mark that is in no text, or to the end."""
 
 
 def check_json(body: bytes, most: int) -> None:
@@ -45,8 +45,8 @@ def check_protobuf(body: bytes, message: Any, most: int, most_items: int) -> Non
         raise too_many(most, "values")
 
 
+# Levels; protobuf reads no more.
 _DEEPEST = 100
-"""Levels; protobuf reads no more."""
 
 
 def _left(body: bytes, at: int, end: int, kind: Any, levels: int, left: int) -> int:

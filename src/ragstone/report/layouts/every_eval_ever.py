@@ -26,12 +26,12 @@ from .layout import Report, ReportFile
 
 VERSION = "0.3.0"
 UNKNOWN = "unknown"
+# The developer of a system whose name tells none: the schema files records under a developer.
 OWNER = "private"
-"""The developer of a system whose name tells none: the schema files records under a developer."""
 
+# Names that a folder of the data store, or any folder on Windows, may not have.
 RESERVED = frozenset(("data", "con", "prn", "aux", "nul",
                       *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))))  # fmt: skip
-"""Names that a folder of the data store, or any folder on Windows, may not have."""
 
 OUTCOME = "answer_outcome"
 

@@ -26,14 +26,14 @@ from .layout import Report, ReportFile
 
 VERSION = 2
 UNKNOWN = "unknown"
+# From so many different values on, what people said is no label but a comment.
 FREE = 20
-"""From so many different values on, what people said is no label but a comment."""
 
+# Share of the answers beyond which a score that they lack is declared as a text.
 MOST_LACKING = 0.1
-"""Share of the answers beyond which a score that they lack is declared as a text."""
 
+# What annotators said, by label and annotator.
 Votes = dict[str, dict[str, Any]]
-"""What annotators said, by label and annotator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +98,8 @@ def as_inspectorraget(run: Run) -> Report:
     return Report((file,), tuple(notes))
 
 
+# Its name, how it is declared, who judged it, and the score of each example.
 _Metric = tuple[str, Mapping[str, Any], str, Mapping[str, float | str]]
-"""Its name, how it is declared, who judged it, and the score of each example."""
 
 
 def _metrics(run: Run, scored: Scored) -> Iterator[_Metric]:

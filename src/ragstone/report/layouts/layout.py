@@ -192,8 +192,8 @@ class Layout:
 
 OUTCOMES = ("undefined", "missing")
 NOT_RETRIEVED = "no_retrieval"
+# Of values, in percent and not.
 DECIMALS = {True: 2, False: 6}
-"""Of values, in percent and not."""
 
 
 def values(scores: pl.DataFrame, *, percent: bool) -> pl.Series:

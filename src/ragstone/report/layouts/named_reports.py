@@ -48,15 +48,15 @@ COLUMNS = (
 
 GRADES = {grade: grade for grade in "ABCDE"}
 CLASSES = {"correct": "CORRECT", "wrong": "WRONG", "dont_know": "DON'T KNOW"}
+# The class of each outcome.
 THREE = {"correct": "correct", "partial": "wrong", "wrong": "wrong", "dont_know": "dont_know"}
-"""The class of each outcome."""
 
+# The question types that come first, in this order.
 TYPES = ("Fact Retrieval", "Complex Reasoning", "Contextual Summarize", "Creative Generation")
-"""The question types that come first, in this order."""
 
 METRICS = tuple(column for column in COLUMNS if column.shows == "value")
+# A column for each metric, the grade by its number.
 SCORED = tuple({column.metric: column for column in reversed(COLUMNS)}.values())[::-1]
-"""A column for each metric, the grade by its number."""
 
 
 def graphrag_files(layout: Layout, data: ReportData) -> Sequence[ReportFile]:
@@ -238,6 +238,7 @@ RUBRIC = Layout(
 )
 
 
+# By family, in the order of the taxonomy.
 FAMILIES = {
     "retrieval": (
         ReportColumn("TopicalPrecision@K", "precision"),
@@ -262,7 +263,6 @@ FAMILIES = {
         ReportColumn("UnsafeContentRate", "unsafe_content"),
     ),
 }
-"""By family, in the order of the taxonomy."""
 
 
 BEHIND = ("n", "undefined", "missing", "low", "high")

@@ -10,14 +10,15 @@ from ragstone.stats.agreement.ratings import AgreementCoefficient
 
 from .annotation_pages import annotator_name, label_facts
 
+# With fewer items than this, an interval of agreement is only a rough guide.
 FEW = 30
-"""With fewer items than this, an interval of agreement is only a rough guide."""
 
 SHOWN_INSTEAD = 5
 
+# The coefficients shown next to Krippendorff's alpha in the overview.
 BESIDE: tuple[CoefficientName, ...] = ("percent", "fleiss_kappa", "gwet_ac1")
-"""The coefficients shown next to Krippendorff's alpha in the overview."""
 
+# The short name and the description of each coefficient.
 COEFFICIENTS: Mapping[CoefficientName, tuple[str, str]] = {
     "percent": ("percent", "share of annotator pairs that give an item the same label"),
     "cohen_kappa": (
@@ -37,8 +38,8 @@ COEFFICIENTS: Mapping[CoefficientName, tuple[str, str]] = {
         "chance only on items hard to tell; stable where one label is rare and κ collapses",
     ),
 }
-"""The short name and the description of each coefficient."""
 
+# Descriptions of the columns of the tables.
 LEGEND = {
     "items": "what a label is about: an answer, a context, a claim or a statement",
     "labels": "how many labels this annotator gave",
@@ -50,7 +51,6 @@ LEGEND = {
     "given": "how often the label was given to items labelled by two or more",
     "again": "where one annotator gives it, how often another annotator of the item does too",
 }
-"""Descriptions of the columns of the tables."""
 
 REASONS = {
     "no_pairs": "undefined: no item has two labels",

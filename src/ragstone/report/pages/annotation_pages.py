@@ -136,8 +136,8 @@ def _record(work: QueueWork) -> dict[str, object]:
 
 SHOWN_ANNOTATORS, SHOWN_BROKEN, SHOWN_GAPS = 12, 3, 12
 
+# The levels of bar parts: labels that are given, and those that are not.
 GIVEN, OPEN = 0, 5
-"""The levels of bar parts: labels that are given, and those that are not."""
 
 
 def labels_page(labels: LabelTable, out: Path | None = None) -> ui.Page:
@@ -239,8 +239,8 @@ def _by_annotator(gaps: Sequence[Completeness]) -> ui.Table:
 
 SHOWN_STRATA = 30
 
+# The levels of bar parts: drawn, and left.
 DRAWN, LEFT = 0, 5
-"""The levels of bar parts: drawn, and left."""
 
 
 def sample_page(sample: Sample, sheet: LabelSheet, out: Path | None) -> ui.Page:

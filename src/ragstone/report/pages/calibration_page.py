@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from ragstone.analysis.calibration.judge_identity import FlipRate
     from ragstone.stats.correction.corrected import Corrected
 
+# A difference between numbers of labels up to this size is put down to rounding.
 SLACK = 0.05
-"""A difference between numbers of labels up to this size is put down to rounding."""
 
 BY_VERDICT = call("draw_sample", argument("by", "stratified"), argument("strata", "verdict"))
 FLAGS = {
@@ -49,6 +49,7 @@ class Found(Protocol):
 
 KAPPA = ui.Scale(-1, 1, (ui.Mark(0, "chance"),))
 
+# The measures of a judge against people, in the order of the page.
 FIGURES: Mapping[str, Callable[["JudgeCheck"], Found | None]] = {
     "agree": lambda check: None if check.words is None else check.words.accuracy,
     "sens.": lambda check: None if check.yes is None else check.yes.sensitivity,
@@ -58,7 +59,6 @@ FIGURES: Mapping[str, Callable[["JudgeCheck"], Found | None]] = {
     "ρ": lambda check: check.spearman,
     "ECE": lambda check: check.error,
 }
-"""The measures of a judge against people, in the order of the page."""
 
 
 def calibration_page(calibration: "Calibration") -> ui.Page:

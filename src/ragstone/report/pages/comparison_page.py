@@ -36,17 +36,17 @@ ADJUSTED = {
     "bh": ("BH", "Benjamini-Hochberg: at most {alpha} of the findings false, on average"),
 }
 
+# Descriptions of those interval methods that read differently for a difference.
 OF_DIFFERENCES = {
     "t": "a mean difference, one pair per cluster",
     "cluster_t": "a mean difference, clustered",
     "bounded_wilson": "all pairs have the same difference: by the share of pairs that might differ "
     "from it, and the range of the metric",
 }
-"""Descriptions of those interval methods that read differently for a difference."""
 
 
+# The width to which the heads of counts are wrapped.
 NARROW_HEAD = 11
-"""The width to which the heads of counts are wrapped."""
 
 
 def comparison_page(comparisons: Comparisons) -> ui.Page:
@@ -234,11 +234,11 @@ def _reasons(comparisons: Iterable[Comparison], listed: int = 6) -> dict[str, li
     return metrics_of
 
 
+# The levels of bar parts: shared by all folds, the rest of the weight, beyond it in some fold.
 SURE, UNSURE, BEYOND = 0, 1, 5
-"""The levels of bar parts: shared by all folds, the rest of the weight, beyond it in some fold."""
 
+# The longest name of starting weights that can be the head of a column.
 SHORT = 16
-"""The longest name of starting weights that can be the head of a column."""
 
 
 def weights_page(weights: FittedWeights) -> ui.Page:

@@ -24,8 +24,8 @@ from ragstone.report.number_format import counted, percent
 from ragstone.report.reason_words import words
 from ragstone.stats.risk_control import RiskCoverage
 
+# The fill of each way out in a bar.
 LEVELS = {"pass": 0, "ask": 5, "block": 3}
-"""The fill of each way out in a bar."""
 
 COVERED = (0.1, 0.25, 0.5, 0.75, 1.0)
 
@@ -34,8 +34,8 @@ STATES: dict[PromiseState, tuple[str, str, ui.Tone]] = {
     "broken": ("BROKEN", "broken", "bad"),
     "cannot_tell": ("CANNOT TELL", "cannot tell", "caution"),
 }
+# Of each promise: the answers it is about, and the way they must seldom go.
 WRONG = {"max_false_pass": ("unfaithful", "passes"), "max_false_block": ("faithful", "is blocked")}
-"""Of each promise: the answers it is about, and the way they must seldom go."""
 
 
 def gate_calibration_page(

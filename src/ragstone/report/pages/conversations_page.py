@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     )
 
 
+# The worst conversations of a metric.
 SHOWN = 5
-"""The worst conversations of a metric."""
 
 WHOLE = ui.Scale(0, 1)
 ROWS = {"wilson": "a share of conversations"}

@@ -338,8 +338,8 @@ def worst_page(run: Run, *, metrics: Sequence[str] = (), limit: int | None = Non
     )  # fmt: skip
 
 
+# The sections of the worst examples, and the same as data.
 Worst = tuple[list[ui.Section], dict[str, Any]]
-"""The sections of the worst examples, and the same as data."""
 
 
 def _of_run(run: Run, some: Mapping[str, int]) -> Worst:

@@ -30,8 +30,8 @@ from ragstone.report.sentences.run_words import (
 from ragstone.report.worst_examples import question_and_answer
 from ragstone.run import Run
 
+# Answers at a stage.
 SHOWN = 5
-"""Answers at a stage."""
 
 WHOLE = ui.Scale(0, 1)
 ALL = "all systems"

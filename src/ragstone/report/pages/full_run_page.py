@@ -42,14 +42,14 @@ if TYPE_CHECKING:
     # Deciding takes a quarter of a second to import; who shows a page has decided already.
     from ragstone.analysis.summaries.run_summary import Summary
 
+# If a field has more values than this, only the most frequent are shown.
 SHOWN_VALUES = 24
-"""If a field has more values than this, only the most frequent are shown."""
 
+# For a metric whose scores have words: its title, the words from the best, their bar levels.
 WORDS = {
     "answer_outcome": ("Outcomes", ("correct", "partial", "wrong", "dont_know"), (0, 2, 3, 5)),
     "factual_accuracy": ("Grades", ("A", "B", "C", "D", "E"), (0, 1, 2, 3, 4)),
 }
-"""For a metric whose scores have words: its title, the words from the best, their bar levels."""
 
 
 def full_page(

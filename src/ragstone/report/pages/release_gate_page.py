@@ -29,19 +29,19 @@ from ragstone.run.folder.remote_folder import named
 if TYPE_CHECKING:
     from ragstone.analysis.calibration.checked_run import CorrectedMean
 
+# For each decision: the word for the gate, the word for a rule, and the tone.
 VERDICTS: dict[Decision, tuple[str, str, ui.Tone]] = {
     "pass": ("PASS", "holds", "good"),
     "fail": ("FAIL", "broken", "bad"),
     "cannot_tell": ("CANNOT TELL", "open", "caution"),
     "missing": ("MISSING", "missing", "missing"),
 }
-"""For each decision: the word for the gate, the word for a rule, and the tone."""
 
+# The rate in the small print's example of how many rows without an event are needed.
 RARE = 0.01
-"""The rate in the small print's example of how many rows without an event are needed."""
 
+# The interval methods with exact tail probabilities.
 EXACT = ("clopper_pearson", "cluster_clopper_pearson")
-"""The interval methods with exact tail probabilities."""
 
 TO_DRAW = (
     f"{call('draw_sample')} draws what to label; {argument('assume_random', True)} decides by "
@@ -191,8 +191,8 @@ def _table(result: GateResult, examples: Failing) -> ui.Table:
     return ui.Table(columns, groups, "Worst examples", tuple(rows[True]))
 
 
+# The open requirements by what is counted and why no number of that decides them.
 Undecidable = Mapping[tuple[str, str | None], Sequence[Decided]]
-"""The open requirements by what is counted and why no number of that decides them."""
 
 
 def _without_number(result: GateResult) -> Undecidable:
@@ -302,8 +302,8 @@ def _small_print(result: GateResult) -> Iterator[ui.Note]:
         yield ui.Note(name, text, needs="p broken" if name == "p broken" else "")
 
 
+# What the record has of a failing example.
 EXAMPLE = ("example_id", "value", "question", "answer", "reasons")
-"""What the record has of a failing example."""
 
 
 def _record(result: GateResult, examples: Failing) -> dict[str, Any]:

@@ -22,8 +22,8 @@ TESTS = {
     "sign_flip": "a permutation test of the differences",
 }
 
+# The levels of bar parts: what there is, and what is lacking.
 DONE, LEFT = 0, 5
-"""The levels of bar parts: what there is, and what is lacking."""
 
 NOTHING = "No metric of this run has a value."
 

@@ -16,14 +16,14 @@ from .text_cells import counts_of, value_of, words_of, written
 
 _STYLES = files(__package__)
 
+# The colours of notebooks, the app and charts, as tokens.
 COLOURS = _STYLES.joinpath("colours.css").read_text("utf-8")
-"""The colours of notebooks, the app and charts, as tokens."""
 
+# How charts look, wherever they are shown.
 CHART_STYLE = _STYLES.joinpath("charts.css").read_text("utf-8")
-"""How charts look, wherever they are shown."""
 
+# The stylesheet of notebooks; every rule is scoped to one class.
 STYLE = COLOURS + _STYLES.joinpath("ragstone.css").read_text("utf-8") + CHART_STYLE
-"""The stylesheet of notebooks; every rule is scoped to one class."""
 
 
 def without_comments(css: str) -> str:
@@ -32,8 +32,8 @@ def without_comments(css: str) -> str:
     return first + "".join(other.partition("*/")[2] for other in others)
 
 
+# The height of a strip below its value.
 SMALL = 12
-"""The height of a strip below its value."""
 
 NUMERIC = (ui.IntervalCell, ui.Number, ui.Count, ui.P, ui.Share)
 
@@ -279,11 +279,11 @@ def _lines(item: ui.OutlineItem, lead: str) -> Iterator[str]:
         yield from _lines(part, f"{lead}  ")
 
 
+# The mark before a verdict, by tone.
 MARKS: dict[ui.Tone, str] = {"good": "✅", "bad": "❌", "caution": "❔", "missing": "⚠️"}
-"""The mark before a verdict, by tone."""
 
+# The details of at most this many rows are shown; JSON has them all.
 MOST_DETAILS = 10
-"""The details of at most this many rows are shown; JSON has them all."""
 
 
 def as_markdown(page: ui.Page) -> str:

@@ -46,13 +46,13 @@ from .text_cells import (
     wrapped,
 )
 
+# Widths of a strip: the largest, the one for which names are wrapped, the smallest.
 WIDEST, WIDE, NARROWEST = 31, 21, 11
-"""Widths of a strip: the largest, the one for which names are wrapped, the smallest."""
 
 NAME_WIDTH = 30
 WIDE_NAME, NARROW_NAME, NARROWEST_NAME, SHORT_HEAD = 72, 20, 12, 7
+# The details of at most this many rows are shown; JSON has them all.
 MOST_DETAILS = 6
-"""The details of at most this many rows are shown; JSON has them all."""
 
 
 @dataclass(frozen=True, slots=True)

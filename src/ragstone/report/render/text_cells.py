@@ -25,12 +25,12 @@ TONES: dict[ui.Tone, str] = {
     "name": "cyan",
     "text": "",
 }
+# Character and colour of bar parts by level, the best first; the last is neutral.
 FILLS = (("█", "green"), ("▓", "cyan"), ("▒", "yellow"), ("░", "red"), ("▁", "magenta"), ("·", DIM))
-"""Character and colour of bar parts by level, the best first; the last is neutral."""
 
 HEAD_WIDTH = 12
+# The width of a value and its interval in a ``peer`` column.
 TIGHT = 20
-"""The width of a value and its interval in a ``peer`` column."""
 
 LINES = {"bar": "┃", "zero": "│", "margin": "┊", "chance": "┊"}
 

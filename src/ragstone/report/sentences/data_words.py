@@ -128,8 +128,8 @@ def _words_in_contexts(facts: Facts) -> str:
     )
 
 
+# Words that were not found, how well the vectors match, and a number that is another.
 MATCH = "[; not {lost}][; aligned {aligned}][; {other_number} is not its number]"
-"""Words that were not found, how well the vectors match, and a number that is another."""
 
 EVIDENCE_SENTENCES: Mapping[str, Sentence] = {
     "words_in_contexts": _words_in_contexts,

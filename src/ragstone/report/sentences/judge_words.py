@@ -160,11 +160,11 @@ def _instead(
         yield f"{capital(name)} is {judge} by the judge, {corrected} corrected."
 
 
+# The metrics named of a longer list.
 NAMED = 3
-"""The metrics named of a longer list."""
 
+# Characters of a system's name.
 LONGEST = 60
-"""Characters of a system's name."""
 
 
 def comparison_sentences(ones: Sequence["Comparison"], lead: str) -> Said:
@@ -293,6 +293,7 @@ def _all(ones: Sequence["Comparison"]) -> str:
 
 NOUNS: Mapping[str, str] = {"context": "passage"}
 
+# What the log of a queue calls each change.
 EVENTS: Mapping[str, str] = {
     "made": "made the queue",
     "extended": "added items",
@@ -308,7 +309,6 @@ EVENTS: Mapping[str, str] = {
     "undecided": "took a decision back",
     "taken over": "took labels over",
 }
-"""What the log of a queue calls each change."""
 
 
 def queue_sentence(work: "QueueWork") -> Said:

@@ -7,16 +7,16 @@ from ragstone.report.number_format import percent
 
 from . import Facts, ReasonFact, Sentence, told
 
+# The languages of a run that are named.
 LANGUAGES = 3
-"""The languages of a run that are named."""
 
+# What happens if a server rejects a request field; fields not listed here are left out.
 FIELDS: Mapping[str, str] = {
     "schema": "the response schema field: the schema is in the prompt instead",
     "max_tokens": "max_tokens: another field is sent instead",
     "max_completion_tokens": "max_completion_tokens: another field is sent instead",
     "system": "the system message: it is put before the question instead",
 }
-"""What happens if a server rejects a request field; fields not listed here are left out."""
 
 
 def _fields_left_out(facts: Facts) -> str:
@@ -153,8 +153,8 @@ def _answered_before(facts: Facts) -> str:
     )
 
 
+# What one cluster of a field is called.
 CLUSTERS = {"question_id": "question", "session": "session"}
-"""What one cluster of a field is called."""
 
 
 def _not_independent(facts: Facts) -> str:

@@ -24,6 +24,7 @@ COUNTED = (
     "reference does not look bad for that."
 )
 
+# The name of each stage, and of what is at none.
 NAMES: Mapping[str, str] = {
     "not_in_corpus": "not in the corpus",
     "nothing_retrieved": "nothing retrieved",
@@ -38,8 +39,8 @@ NAMES: Mapping[str, str] = {
     "partial": "part of it",
     "no_fault": "no fault",
 }
-"""The name of each stage, and of what is at none."""
 
+# What is wrong with an answer, by the stage that fails first.
 BECAUSE: Mapping[str, str] = {
     "not_in_corpus": "none of the contexts judged for the question is relevant",
     "nothing_retrieved": "nothing was retrieved",
@@ -52,7 +53,6 @@ BECAUSE: Mapping[str, str] = {
     "bad_reference": "the contexts support every claim and contradict the reference",
     "wrong": "nothing the reference says is in the answer",
 }
-"""What is wrong with an answer, by the stage that fails first."""
 
 
 def look_bad(group: "GroupFailures") -> str:
@@ -106,11 +106,11 @@ def _corrected_share(mean: "CorrectedMean", judged: int) -> str:
     return f"{labels} by people {puts} their share{among} at {percent(mean.value, 0)} ({inside})"
 
 
+# The most systems of which each has its own count of questions.
 MOST_COUNTED = 3
-"""The most systems of which each has its own count of questions."""
 
+# The metrics named of a longer list.
 NAMED = 4
-"""The metrics named of a longer list."""
 
 
 def summary_sentences(summary: "Summary") -> list[str]:

@@ -30,13 +30,13 @@ from ragstone.run.judging.sharding import DataShard
 
 from .batch_journal import BatchJournal, KeptBatch, custom_id
 
+# Where a question that a batch could not answer is asked again: in the next batch, or singly.
 Rest = Literal["batch", "alone"]
-"""Where a question that a batch could not answer is asked again: in the next batch, or singly."""
 
 RESTS: tuple[Rest, ...] = ("batch", "alone")
 
+# In this many batches a question is asked before it is given up.
 MOST_BATCHES = 3
-"""In this many batches a question is asked before it is given up."""
 
 
 class BatchAsker:

@@ -27,19 +27,21 @@ from .batch_journal import BatchJournal, KeptBatch, give_up, key_in
 
 T = TypeVar("T")
 
+# Attempts at a call about batches that costs nothing.
 TRIES = 4
-"""Attempts at a call about batches that costs nothing."""
-AT_ONCE = 500
-LEAST_TIME, BYTES_A_SECOND = 120.0, 50_000
-"""The time that a call may take: so many seconds, and more for a long file."""
-GRACE = 60.0
-"""Seconds after that time in which a batch that was created comes into the list."""
-LONGEST_PAUSE = 60.0
-"""Seconds that a server may ask to wait; if it asks for more, the run goes on another time."""
 
+AT_ONCE = 500
+# The time that a call may take: so many seconds, and more for a long file.
+LEAST_TIME, BYTES_A_SECOND = 120.0, 50_000
+# Seconds after that time in which a batch that was created comes into the list.
+GRACE = 60.0
+# Seconds that a server may ask to wait; if it asks for more, the run goes on another time.
+LONGEST_PAUSE = 60.0
+
+# Failures after which it is certain that no batch was created.
 DEFINITE = frozenset({"rate_limit", "rejected", "parameter", "not_allowed", "not_found",
                       "no_credit", "too_long", "filtered", "unreachable"})  # fmt: skip
-"""Failures after which it is certain that no batch was created."""
+
 OF_ACCOUNT = frozenset({"not_allowed", "not_found"})
 
 

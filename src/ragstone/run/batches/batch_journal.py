@@ -49,10 +49,11 @@ LAYOUT = SqliteLayout(
     synchronous="FULL",
 )
 
+# ``noted``: its file is written, and nothing was sent that is paid for. ``creating``: it is being
+# created, and whether it was is not known. ``sent``: its id is known. ``taken``: its results are
+# here. ``refused``: the provider refused it as a whole. ``forgotten``: its user gave it up.
 BatchState = Literal["noted", "creating", "sent", "taken", "refused", "forgotten"]
-"""``noted``: its file is written, and nothing was sent that is paid for. ``creating``: it is being
-created, and whether it was is not known. ``sent``: its id is known. ``taken``: its results are
-here. ``refused``: the provider refused it as a whole. ``forgotten``: its user gave it up."""
+
 COMMAND = "command"
 
 

@@ -19,8 +19,8 @@ from .batch_journal import BatchJournal, KeptBatch
 
 Result = TypeVar("Result")
 
+# Seconds between two looks at batches that are waited for.
 FIRST_POLL, LONGEST_POLL = 5.0, 60.0
-"""Seconds between two looks at batches that are waited for."""
 
 OTHER = "Leave out {batch}, or name a model as openai:, anthropic:, gemini: or http://HOST/v1#."
 

@@ -116,12 +116,12 @@ def _why(outcome: Outcome, name: str, otherwise: str) -> str:
 Result = TypeVar("Result")
 
 
+# Outcomes cached in memory for repeated questions; older ones are read from the journal.
 REMEMBERED = 512
-"""Outcomes cached in memory for repeated questions; older ones are read from the journal."""
 
 LOOK = 1.0
+# Timeouts in seconds after Ctrl-C; with FLUSHING for two files, together below two.
 WINDING_UP, CLOSING, STOPPING, FLUSHING = 0.6, 0.3, 0.1, 0.4
-"""Timeouts in seconds after Ctrl-C; with FLUSHING for two files, together below two."""
 
 
 class Asking:

@@ -24,8 +24,8 @@ from .budget import counted
 
 START = 8
 DECREASE = 0.7
+# A pause is extended at random by up to this share, so that calls do not all resume at once.
 JITTER = 0.1
-"""A pause is extended at random by up to this share, so that calls do not all resume at once."""
 
 
 class Bucket:
@@ -192,9 +192,9 @@ class Pace:
         self._serve(loop)
 
 
+# Characters that are kept of a reply and of the name that a model gives itself; the longest
+# replies that models write have some 500,000.
 MOST_TEXT, MOST_NAME = 1_000_000, 200
-"""Characters that are kept of a reply and of the name that a model gives itself; the longest
-replies that models write have some 500,000."""
 
 FINISHES = {
     "length": ("length", reason("reply_too_long")),
@@ -202,8 +202,8 @@ FINISHES = {
     "refusal": ("refusal", reason("model_declined")),
 }
 
+# The outcome of a question that should be split; recognised by identity.
 TOO_BIG = Outcome("truncated", reason=reason("in_halves"))
-"""The outcome of a question that should be split; recognised by identity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,15 +369,15 @@ def _read(result: AttemptResult, text: str, queued: QueuedQuestion) -> None:
         result.words = "; ".join(f"{name}: {fault}" for name, fault in outcome.lacking.items())
 
 
+# What becomes of a question that has no reply. ``later``: it is noted for a batch. ``first``: it is
+# asked singly, so that what is wrong with key, model or settings shows before a batch is sent; the
+# others wait for it. ``alone``: it is asked singly. ``given_up``: no batch answered it.
 Fate = Literal["later", "first", "alone", "given_up"]
-"""What becomes of a question that has no reply. ``later``: it is noted for a batch. ``first``: it
-is asked singly, so that what is wrong with key, model or settings shows before a batch is sent; the
-others wait for it. ``alone``: it is asked singly. ``given_up``: no batch answered it."""
 
 
+# A reply or failure that came back in a batch and was not read yet: the batch's tag, when that was
+# sent, in seconds since 1970, the seconds that it took, and the result.
 StoredReply = tuple[str, float, float, AttemptResult]
-"""A reply or failure that came back in a batch and was not read yet: the batch's tag, when that was
-sent, in seconds since 1970, the seconds that it took, and the result."""
 
 
 class BatchedReplies(Protocol):

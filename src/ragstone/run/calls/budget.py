@@ -19,6 +19,7 @@ from ragstone.models.chat.model import MOST_TOKENS
 MILLION = 1_000_000
 CHARACTERS_A_TOKEN = 4
 FIELDS = ("input", "cached", "output", "batch")
+# Names of the providers in genai-prices.
 PROVIDERS = {
     "openai": "openai",
     "azure": "azure",
@@ -26,21 +27,20 @@ PROVIDERS = {
     "gemini": "google",
     "bedrock": "aws",
 }
-"""Names of the providers in genai-prices."""
 
+# US dollars per million tokens; more is a slip.
 MOST = 1e9
-"""US dollars per million tokens; more is a slip."""
 
 EXAMPLE = '["openai:gpt-5-mini"]\ninput = 0.25\ncached = 0.025\noutput = 2.0'
 
 
+# What a token costs that the server writes to its cache for five minutes, as a multiple of a plain
+# one. Anthropic's models alone say how many they were.
 WRITTEN = 1.25
-"""What a token costs that the server writes to its cache for five minutes, as a multiple of a plain
-one. Anthropic's models alone say how many they were."""
 
 
+# What a batch costs at OpenAI, Anthropic and Google, as a share of single questions.
 HALF = 0.5
-"""What a batch costs at OpenAI, Anthropic and Google, as a share of single questions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,15 +210,15 @@ def _from_package(name: str) -> Price | None:
         return None
 
 
+# The code of the reason for questions that were not asked.
 BUDGET = "budget"
-"""The code of the reason for questions that were not asked."""
 
+# Reply tokens to reserve before any reply to the same task is known.
 AT_FIRST = 8_000
-"""Reply tokens to reserve before any reply to the same task is known."""
+# Least reply tokens to reserve if the budget allows, because reasoning varies in length.
 ROOM = 4_000
-"""Least reply tokens to reserve if the budget allows, because reasoning varies in length."""
+# The same before the first reply, for a call that is sent alone with all that is left.
 AT_LEAST = 400
-"""The same before the first reply, for a call that is sent alone with all that is left."""
 
 
 @dataclass(frozen=True, slots=True)

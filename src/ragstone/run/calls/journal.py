@@ -22,8 +22,8 @@ from .journal_reader import ATTEMPT, LAYOUT, Attempt, attempt_of, count
 Entry = TypeVar("Entry")
 
 AT_ONCE = 64
+# Seconds that the first entry of a batch waits for others.
 GATHERING = 0.001
-"""Seconds that the first entry of a batch waits for others."""
 
 
 class Commits(Generic[Entry]):
@@ -170,9 +170,8 @@ SCHEMAS_KNOWN = 512
 INSERT = f"INSERT OR IGNORE INTO attempts ({ATTEMPT}) VALUES ({', '.join('?' * 16)})"
 
 
+# The judge, task, example, vote and request of a question, as stored once with its first attempt.
 JournaledQuestion = tuple[str, str, str, int, ChatRequest]
-"""The judge, task, example, vote and request of a question, as stored once with its first attempt.
-"""
 
 
 class Journal:

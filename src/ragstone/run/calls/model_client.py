@@ -41,14 +41,14 @@ from .journal import Counts, Journal, JournaledQuestion
 from .journal_reader import Attempt, Source
 from .reply_cache import ReplyCache
 
+# If a server asks to wait longer than this (seconds), it is not called any more.
 LONGEST_PAUSE = 600.0
-"""If a server asks to wait longer than this (seconds), it is not called any more."""
 
 OVERLOADED = frozenset({429, 503, 529})
 DEAD = frozenset({"unreachable", "connection", "timeout", "server_error"})
+# This many attempts without a reply in a row pause all calls. This many questions in a row given
+# up, or rejected before any was answered, end the calls to the server.
 IN_A_ROW = 8
-"""This many attempts without a reply in a row pause all calls. This many questions in a row given
-up, or rejected before any was answered, end the calls to the server."""
 
 FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
 
@@ -113,10 +113,10 @@ def wait(times: int) -> float:
     return min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** (times - 1)) * (1 + random.random()) / 2
 
 
+# Failures after which the call may have been charged although no reply came.
 LOST = frozenset({"timeout", "connection"})
-"""Failures after which the call may have been charged although no reply came."""
+# Expected tokens of a reply, before any was received.
 EXPECTED_TOKENS = 400
-"""Expected tokens of a reply, before any was received."""
 
 
 @dataclass(slots=True)
@@ -241,8 +241,8 @@ class Admission:
         return call.tokens - usage.prompt - usage.completion
 
 
+# After this many attempts at a server that was never reached, its address is taken to be wrong.
 NEVER_REACHED = 3
-"""After this many attempts at a server that was never reached, its address is taken to be wrong."""
 
 HINTS = {
     "not_allowed": "Check the key in the environment",

@@ -159,8 +159,9 @@ def _checksum(key: str, text: str) -> str:
     return blake2b(content, digest_size=16).hexdigest()
 
 
+# Files at the URL from which on they are put together.
 MOST_FILES = 50
-"""Files at the URL from which on they are put together."""
+
 AT_ONCE = 1_000
 NAME = re.compile(r"[0-9a-f]{32}\.sqlite")
 

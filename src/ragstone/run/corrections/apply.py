@@ -34,8 +34,8 @@ from ragstone.run.judging.sharding import finished_judges, stored_shards
 
 from .correction import DROPPED, TEXT, Correction, Row, key_columns
 
+# A few examples of a run: their judgements, and the ledger.
 FewExamples = tuple[Tables, pl.DataFrame]
-"""A few examples of a run: their judgements, and the ledger."""
 
 
 def read_few(folder: Folder, ids: Sequence[str], judges: Sequence[Judge]) -> FewExamples:
@@ -62,8 +62,8 @@ def read_few(folder: Folder, ids: Sequence[str], judges: Sequence[Judge]) -> Few
     return tables, ledger
 
 
+# The examples that share a judgement, by ask and subject.
 Sharing = dict[tuple[str, str], list[str]]
-"""The examples that share a judgement, by ask and subject."""
 
 
 def sharing(folder: Folder, subjects: Collection[str]) -> Sharing:
@@ -212,8 +212,8 @@ def is_about(row: Row, unit: Row) -> bool:
     return same and ("author" not in row or row["author"] == unit.get("judge"))
 
 
+# The corrections that stand, the oldest first, by the id of each example that they change.
 ByExample = Mapping[str, Sequence[Correction]]
-"""The corrections that stand, the oldest first, by the id of each example that they change."""
 
 
 def apply_corrections(tables: Tables, corrections: ByExample) -> Tables:
@@ -367,8 +367,8 @@ def _derived(tables: Tables, ask: str, rows: Sequence[int]) -> Tables:
     )
 
 
+# Fields of an example that are columns, see ``Example.facet``.
 OWN = ("id", "question_id", "system", "question", "answer", "policy")
-"""Fields of an example that are columns, see ``Example.facet``."""
 
 
 def estimated_again(

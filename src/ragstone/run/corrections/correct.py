@@ -40,12 +40,12 @@ from .correction import (
 )
 from .correction_checks import asks_named, check_words, checked, unit_named
 
+# Judges that are not asked again: a label is about the old wording, and rules are always here.
 NOBODY = (HumanJudge().name, IdsJudge().name, RulesJudge().name)
-"""Judges that are not asked again: a label is about the old wording, and rules are always here."""
 
 
+# The judges' verdicts on a new wording by example and ask, and why an ask has none.
 AskedAgain = tuple[Mapping[str, Mapping[str, list[Row]]], Mapping[str, str]]
-"""The judges' verdicts on a new wording by example and ask, and why an ask has none."""
 
 NOT_ASKED: AskedAgain = {}, {}
 

@@ -38,9 +38,9 @@ from ragstone.judges.judge import PERSON
 
 Row = Mapping[str, Any]
 
+# What is said of a claim, or of anything else that a judge extracts: its wording, or that it goes.
+# Neither is a verdict.
 TEXT, DROPPED = "text", "dropped"
-"""What is said of a claim, or of anything else that a judge extracts: its wording, or that it goes.
-Neither is a verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +160,8 @@ class Judgement:
         return ASKS[self.ask].kind
 
 
+# Judges whose answers people can correct, unlike what is counted or computed.
 BY_JUDGES = frozenset({"local", "people", "model"})
-"""Judges whose answers people can correct, unlike what is counted or computed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,8 +199,8 @@ class JudgedUnit:
         return fingerprint(self.ask, self.subject, sorted(self.key.items()), rows)[:16]
 
 
+# The key of a unit, its wording, and its other names.
 Viewed = tuple[dict[str, Any], str | None, tuple[str, ...]]
-"""The key of a unit, its wording, and its other names."""
 
 
 def judgement_of(judged: JudgedUnit | Correction) -> tuple[str, str, str]:
@@ -324,8 +324,8 @@ COLUMNS = (
 OBJECTS = ("key", "was", "said", "again")
 OPTIONAL = ("unit", "about", "judge")
 
+# Number of corrections and of those taken back: the state of a file that grows.
 Stamp = tuple[int, int]
-"""Number of corrections and of those taken back: the state of a file that grows."""
 
 NOTHING: Stamp = (0, 0)
 

@@ -76,17 +76,17 @@ def grouping(
     }  # fmt: skip
 
 
+# The code of the remark on clusters that are too narrow.
 NOT_INDEPENDENT = "not_independent"
-"""The code of the remark on clusters that are too narrow."""
 
+# The language the local judge was measured on; shares from which others are told, and named.
 ENGLISH, FOREIGN, RARE = "English", 0.1, 0.005
-"""The language the local judge was measured on; shares from which others are told, and named."""
 
+# Clusters below which an interval is rough; benchmarks/interval_coverage.py goes down to ten.
 FEW = 10
-"""Clusters below which an interval is rough; benchmarks/interval_coverage.py goes down to ten."""
 
+# The same for a mean of scores in a range: of 20, one in ten that is far off is absent in 12 %.
 FEW_SCORES = 30
-"""The same for a mean of scores in a range: of 20, one in ten that is far off is absent in 12 %."""
 
 PAIRS = (
     "question_context", "reference_context", "sentence_context", "answer_reference",
@@ -165,8 +165,8 @@ def of_models(tally: RunTally, counts: "Counts | None") -> Iterator[str]:
         )  # fmt: skip
 
 
+# Least share of the clusters that have the field; a rarer one says little of the data.
 LEAST_SHARE = 0.5
-"""Least share of the clusters that have the field; a rarer one says little of the data."""
 
 
 def of_clusters(cluster: str, clusters: int, origins: Sequence[Path]) -> Iterator[str]:

@@ -37,8 +37,8 @@ from .cautions import grouping, of_clusters, of_coverage
 from .groups import ALL, EstimateGroups, GroupCounts, groups_of
 from .sums import SCORE, RepeatedQuestions, ScorePiece, Summed, parts_of, summed
 
+# Seed of every bootstrap, so that the same scores give the same interval.
 SEED = 20_240_601
-"""Seed of every bootstrap, so that the same scores give the same interval."""
 
 Floats = NDArray[np.float64]
 
@@ -127,10 +127,10 @@ def estimates_of(
     return estimates
 
 
+# Value, interval, number of clusters, counts, and bounds.
 Mean = tuple[
     float | None, Interval | None, int, GroupCounts, tuple[float, float] | tuple[None, None]
 ]
-"""Value, interval, number of clusters, counts, and bounds."""
 
 
 def _over_scores(metric: Metric, sums: Summed, column: int, group: int, level: float) -> Mean:
@@ -191,8 +191,8 @@ def combined(composite: Composite, means: Floats) -> Floats:
 
 LEVEL = 0.95
 
+# The folder in that of the tables in which the scores of a large run are put aside.
 BUCKETS = "buckets"
-"""The folder in that of the tables in which the scores of a large run are put aside."""
 
 
 @dataclass(frozen=True, slots=True)

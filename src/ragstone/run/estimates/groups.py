@@ -12,8 +12,8 @@ from ragstone.judgements import MISSING, UNDEFINED, VALUE
 
 Ints = NDArray[np.int64]
 
+# The place of the group of all examples.
 ALL = 0
-"""The place of the group of all examples."""
 
 
 NO_VALUE = "(none)"
@@ -80,11 +80,11 @@ def rows_of(group: Mapping[str, str]) -> pl.Expr:
     return pl.all_horizontal(everything, *(pl.col(names[name]) == group[name] for name in group))
 
 
+# Flags that say something of one score, and are not counted.
 NOTES = ("best_reference=", "components=", "weight_coverage=")
-"""Flags that say something of one score, and are not counted."""
 
+# Rows that are held twice at the least, before those of one key are put together.
 AT_ONCE = 500_000
-"""Rows that are held twice at the least, before those of one key are put together."""
 
 
 class Gathered:

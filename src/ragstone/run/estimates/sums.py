@@ -48,8 +48,8 @@ def first_of_each(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     return rows.unique(keys, keep="first", maintain_order=True)
 
 
+# Field to cluster by, unless the user names another.
 QUESTION = "question_id"
-"""Field to cluster by, unless the user names another."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,8 +99,8 @@ def question_hash() -> pl.Expr:
     return pl.when(question != "").then(both).alias("asked")
 
 
+# Rows at the head of the data that tell whether they are turns of sessions.
 LOOKED_AT = 1_000
-"""Rows at the head of the data that tell whether they are turns of sessions."""
 
 
 def default_cluster(examples: Iterable[Example]) -> str:
@@ -119,9 +119,10 @@ def default_cluster(examples: Iterable[Example]) -> str:
     return QUESTION
 
 
+# Fields finer than a document or a session, whose clusters may depend on each other.
 FINE = ("id", "question_id", SESSION)
-"""Fields finer than a document or a session, whose clusters may depend on each other."""
 
+# Names under which data keep where a question comes from; upper or lower case is the same.
 OF_DOCUMENTS = frozenset(
     f"{name}{end}"
     for name in (
@@ -130,7 +131,6 @@ OF_DOCUMENTS = frozenset(
     )
     for end in ("", "_id")
 )  # fmt: skip
-"""Names under which data keep where a question comes from; upper or lower case is the same."""
 
 
 def origins(examples: Sequence[Example], clusters: pl.Series) -> pl.DataFrame:
@@ -157,11 +157,11 @@ def origins(examples: Sequence[Example], clusters: pl.Series) -> pl.DataFrame:
     return pl.concat(frames)
 
 
+# Examples of a bucket, about: as many as are held in memory at a time.
 EXAMPLES = 50_000
-"""Examples of a bucket, about: as many as are held in memory at a time."""
 
+# Rows of a type with a field ``cluster``, a hash.
 Rows = NDArray[np.void]
-"""Rows of a type with a field ``cluster``, a hash."""
 
 
 def bucketed(
@@ -209,8 +209,8 @@ def bucketed(
             shutil.rmtree(on_disk, ignore_errors=True)
 
 
+# Each group with its clusters, which stand together.
 OfGroups = Sequence[tuple[int, slice]]
-"""Each group with its clusters, which stand together."""
 
 SCORE = {
     "column": pl.UInt32,
@@ -220,14 +220,13 @@ SCORE = {
     "reason": pl.String,
 }
 
+# Consecutive examples with their scores: facets, scores, and scores that are alike.
+#
+# Facets are a row an example: ``system``, ``cluster`` (a hash), a ``by_column`` a field. Scores are
+# ``SCORE``, with columns numbered from 0. The rows of a column are one for each example, in the
+# order of the facets; their value is null unless their status is VALUE. Of a column whose scores
+# are alike there is one row, for all examples.
 ScorePiece = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]
-"""Consecutive examples with their scores: facets, scores, and scores that are alike.
-
-Facets are a row an example: ``system``, ``cluster`` (a hash), a ``by_column`` a field. Scores are
-``SCORE``, with columns numbered from 0. The rows of a column are one for each example, in the order
-of the facets; their value is null unless their status is VALUE. Of a column whose scores are alike
-there is one row, for all examples.
-"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

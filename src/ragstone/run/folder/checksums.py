@@ -26,14 +26,14 @@ T = TypeVar("T")
 Count = Annotated[int, Field(ge=0, lt=2**63)]
 
 CHECKSUM = "checksum"
+# Bytes of a checksum.
 DIGITS = 16
-"""Bytes of a checksum."""
 
+# Suffix of files that are being written.
 UNFINISHED = ".unfinished"
-"""Suffix of files that are being written."""
 
+# Maximum bytes of a JSON file; a larger one is not read.
 LONGEST = 64 * 2**20
-"""Maximum bytes of a JSON file; a larger one is not read."""
 
 
 class File(BaseModel):

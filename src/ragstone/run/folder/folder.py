@@ -37,8 +37,8 @@ from .schemas import FOR_ESTIMATES, Estimate, Manifest, ShardForm, place, tables
 from .shards import CHOSEN, Shards, line_of
 
 OUT = argument("out", "FOLDER")
+# Tries to lock, and seconds between them, for ``is_held`` has the lock for a moment.
 TRIES, PAUSE = 5, 0.02
-"""Tries to lock, and seconds between them, for ``is_held`` has the lock for a moment."""
 
 
 @contextmanager

@@ -43,8 +43,9 @@ from .folder import Folder
 from .schemas import Estimate, ShardForm, place
 from .shards import Shards
 
+# The folder at the URL with what tells how far a run is.
 OPEN = "unfinished"
-"""The folder at the URL with what tells how far a run is."""
+
 URL, KNOWN, OWNER = "url", "known.json", "owner"
 NOT_KEPT = (RunEntry.LOCK, RunEntry.HEARTBEAT, RunEntry.PARTS, RunEntry.READY)
 

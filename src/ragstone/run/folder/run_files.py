@@ -23,8 +23,8 @@ from .checksums import File, check_file, check_table, collect, fault_of, read_js
 from .schemas import Estimate, Manifest, columns_of, place, tables
 from .shards import Shards
 
+# Fields in which ``Example.facet`` looks, in this order.
 PLACES = ("slices", "meta", "labels")
-"""Fields in which ``Example.facet`` looks, in this order."""
 
 
 def looked_up(

@@ -47,12 +47,12 @@ class Progress:
 Report = Callable[[Progress], None]
 
 
+# Seconds between two beats.
 PAUSE = 1.0
-"""Seconds between two beats."""
+# A beat of so little ago is that of a run that goes on, whatever machine writes it.
 FRESH = timedelta(seconds=10)
-"""A beat of so little ago is that of a run that goes on, whatever machine writes it."""
+# Without a sign of life for so long, a run is taken for stopped, where locks tell nothing.
 STILL = timedelta(minutes=2)
-"""Without a sign of life for so long, a run is taken for stopped, where locks tell nothing."""
 
 
 class Beat(BaseModel):
@@ -137,8 +137,8 @@ def last_beat(folder: Path) -> Beat | None:
         return None
 
 
+# Directory of runs for which no folder is named.
 RUNS = Path("runs")
-"""Directory of runs for which no folder is named."""
 
 MAKES_ONE = call("evaluate", argument("data", "DATA"))
 

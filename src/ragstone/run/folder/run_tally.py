@@ -43,20 +43,20 @@ def watched(
 
 VERSION = version("ragstone")
 
+# Digits of a model's fingerprint, and how many of them a signature shows.
 FINGERPRINT, SHOWN = 32, 12
-"""Digits of a model's fingerprint, and how many of them a signature shows."""
 
 FAILED = ("failed", "blocked", "truncated")
 
+# Rows of the ledger where a model did not answer, so that it can be asked again.
 UNANSWERED = (
     pl.col("ask").str.starts_with(f"{Similarity.name}/")
     & (pl.col("status") == "failed")
     & pl.col("reason").str.ends_with(NO_TEXT).not_()
 )
-"""Rows of the ledger where a model did not answer, so that it can be asked again."""
 
+# Ask, judge and ledger status.
 AskOutcome = tuple[str, str, str]
-"""Ask, judge and ledger status."""
 
 
 @dataclass(slots=True)

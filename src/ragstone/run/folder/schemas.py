@@ -35,8 +35,8 @@ def _loaded(ask: str) -> str:
 
 Ask = Annotated[str, AfterValidator(_loaded)]
 
+# A text that may name arguments.
 Words = Annotated[str, AfterValidator(noticed)]
-"""A text that may name arguments."""
 
 
 class _Shown(BaseModel):
@@ -237,8 +237,8 @@ class Estimate:
 
 
 STATUS_NAMES = {VALUE: "value", UNDEFINED: "undefined", MISSING: "missing"}
+# The status of a score: its name in the table, its code in computations.
 STATUS_CODES = {name: code for code, name in STATUS_NAMES.items()}
-"""The status of a score: its name in the table, its code in computations."""
 
 SHARD = {"shard": pl.UInt32()}
 
@@ -248,12 +248,12 @@ SCORES = {
     **dict.fromkeys(("label", "status", "reason"), pl.String()),
 }
 
+# Beside a column for each field that groups, and two for each component of a mean.
 FACETS = {
     "system": pl.String(),
     **dict.fromkeys(("question", "asked", "cluster"), pl.UInt64()),
     "contexts": pl.Int64(),
 }
-"""Beside a column for each field that groups, and two for each component of a mean."""
 
 _TABLES: Mapping[str, Mapping[str, Any]] = {
     RunEntry.EXAMPLES: {**SCHEMA, **SHARD},
@@ -264,11 +264,11 @@ _TABLES: Mapping[str, Mapping[str, Any]] = {
         **SHARD,
     },
 }
+# The tables that only estimates are made of.
 FOR_ESTIMATES: Mapping[str, Mapping[str, Any]] = {
     RunEntry.FACETS: FACETS,
     RunEntry.ORIGINS: {"field": pl.String(), "cluster": pl.UInt64(), "value": pl.UInt64()},
 }
-"""The tables that only estimates are made of."""
 
 
 def tables() -> list[str]:

@@ -138,16 +138,16 @@ def _shard(line: bytes, file: Path, number: int) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
+# Rows of a group of a table: one example is read by decoding its group, and texts are long.
 ROWS_AT_ONCE = {"examples": 500}
-"""Rows of a group of a table: one example is read by decoding its group, and texts are long."""
+# The same of other tables; more would be faster and take more memory.
 FEW_WORDS = 20_000
-"""The same of other tables; more would be faster and take more memory."""
 
+# Files of which few columns are read together, for each takes longer to open than to read.
 FILES_AT_ONCE = 10
-"""Files of which few columns are read together, for each takes longer to open than to read."""
 
+# A folder in that of the tables, with what replaces some of them when the run is finished.
 CHOSEN = "chosen"
-"""A folder in that of the tables, with what replaces some of them when the run is finished."""
 
 
 class Shards:

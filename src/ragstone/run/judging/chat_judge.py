@@ -35,8 +35,8 @@ from ragstone.judges.llm.questions import Piece
 from ragstone.judges.llm.task import Target, Task, TaskReply
 from ragstone.models.chat import ChatModel
 
+# Judges whose judgements are in the data, so that what they leave open is known in advance.
 AT_HAND = frozenset({"human", "ids"})
-"""Judges whose judgements are in the data, so that what they leave open is known in advance."""
 
 
 def prefetchable(judge: Judge, judges: Sequence[Judge], asks: Collection[str]) -> list[str]:
@@ -56,8 +56,8 @@ def prefetchable(judge: Judge, judges: Sequence[Judge], asks: Collection[str]) -
     return mine
 
 
+# A task waits for these, which ask about the same contexts, to profit from prefix caching.
 SHARES_CONTEXTS = {Support.name: (Relevance.name,)}
-"""A task waits for these, which ask about the same contexts, to profit from prefix caching."""
 
 
 @dataclass(frozen=True, slots=True)

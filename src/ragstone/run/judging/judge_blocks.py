@@ -30,8 +30,8 @@ from ragstone.run.folder.folder import Folder, of_no_example
 
 NO_ENTRIES = pl.DataFrame(schema=LEDGER)
 
+# The outcome of an ask by the status in the ledger; any other is a failure.
 CODES = {"ok": VALUE, "undefined": UNDEFINED}
-"""The outcome of an ask by the status in the ledger; any other is a failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +81,8 @@ class Live:
         return self._folder.calls(self._judged.ledger.join(rows, on="row", how="semi"))
 
 
+# Called with a judged block and the id of one of its examples.
 Debug = Callable[[Live, str], None]
-"""Called with a judged block and the id of one of its examples."""
 
 
 def judge_block(

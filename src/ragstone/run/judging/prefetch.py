@@ -22,8 +22,8 @@ from .sharding import OF_A_SHARD, DataShard, blocks
 
 PREFETCHED = 250
 
+# Number of later blocks that are asked about while a block is being judged.
 AHEAD = 2
-"""Number of later blocks that are asked about while a block is being judged."""
 
 TICK = 0.2
 
@@ -137,15 +137,15 @@ def _first(errors: ExceptionGroup[Exception]) -> Exception:
     return _first(error) if isinstance(error, ExceptionGroup) else error
 
 
+# Examples of a block, where no model by server is asked.
 BLOCK = OF_A_SHARD
-"""Examples of a block, where no model by server is asked."""
 
+# Called with how many examples have been answered, and the next of them with their judges.
 Watch = Callable[[int, Sequence[Example], Sequence[Judge]], None]
-"""Called with how many examples have been answered, and the next of them with their judges."""
 
 
+# The number of a shard, and a block of it, judged.
 StreamedBlock = tuple[int, Sequence[Example], JudgedBlock]
-"""The number of a shard, and a block of it, judged."""
 
 
 def judged_blocks(

@@ -49,11 +49,11 @@ if TYPE_CHECKING:
     from .chat_judge import ChatJudge
 
 
+# A model as a Python caller may give it: its name, itself, or an async function.
 Model = str | ChatModel | Callable[..., Any]
-"""A model as a Python caller may give it: its name, itself, or an async function."""
 
+# A judge: a model, a judge without one by its name, or several models, which vote.
 Named = Model | Sequence[Model]
-"""A judge: a model, a judge without one by its name, or several models, which vote."""
 
 
 def _open_named(
@@ -246,13 +246,13 @@ def askable(judges: Iterable[Judge]) -> frozenset[str]:
     return frozenset[str]().union(*(judge.asks for judge in judges))
 
 
+# Asks that the local judge answers better with an encoder.
 ALIGNED_ASKS = frozenset(
     ask.name
     for ask in (
         *Relevance.asks, *Support.asks, *ConversationSupport.asks, Agreement.ask("statement"),
     )
 )  # fmt: skip
-"""Asks that the local judge answers better with an encoder."""
 
 
 def identity(model: Encoder | CrossEncoder) -> str:

@@ -35,17 +35,17 @@ from ragstone.run.folder.shards import Shards
 
 from .judge_blocks import LabelFiles, resolve
 
+# Characters of a block, texts and context ids, with which it ends.
 CHARACTERS = 4_000_000
-"""Characters of a block, texts and context ids, with which it ends."""
 
 OF_A_SHARD = 2_500
+# The most examples and characters of a shard, unless one example alone has more. Where lines of a
+# file are cut as they stand, their bytes count for characters.
 CHARACTERS_OF_A_SHARD = 32_000_000
-"""The most examples and characters of a shard, unless one example alone has more. Where lines of a
-file are cut as they stand, their bytes count for characters."""
 
 
+# Counts of a piece that the ledger shares with ``ReadFacts``.
 COUNTS = ("spelled", "numbers", "mixed", "thoughts", "pictures")
-"""Counts of a piece that the ledger shares with ``ReadFacts``."""
 
 
 def size_of_a_shard() -> PieceSize:
@@ -53,12 +53,11 @@ def size_of_a_shard() -> PieceSize:
     return PieceSize(OF_A_SHARD, CHARACTERS_OF_A_SHARD)
 
 
+# The number of a shard, and its examples, which are read before those of the next.
 DataShard = tuple[int, Iterable[Example]]
-"""The number of a shard, and its examples, which are read before those of the next."""
 
+# Rejected records and broken rules, as lines in texts of several, and how often each was broken.
 Faults = tuple[Iterator[str], Iterator[str], Counter[str]]
-"""Rejected records and broken rules, as lines in texts of several, and how often each was broken.
-"""
 
 
 def blocks(shards: Iterable[DataShard], most: int) -> Iterator[tuple[int, list[Example]]]:
@@ -235,8 +234,8 @@ class PiecewiseData:
         seen.look_up(IdBlock.of(unread, [NO_SYSTEM] * len(unread), [0] * len(unread)))
 
 
+# The data of a run in shards, with what is written down of their faults.
 CutData = WholeData | PiecewiseData
-"""The data of a run in shards, with what is written down of their faults."""
 
 
 def facts_of(form: ShardForm) -> ReadFacts:

@@ -104,8 +104,8 @@ def lines_of(file: KnownFile, lines: Lines) -> Lines | None:
 
 LOCAL, RAY = "local", "ray"
 TOKEN, TOKEN_MODE = Path("~/.ray/auth_token"), "RAY_AUTH_MODE"
+# Seconds in which a cluster that is there takes a connection.
 NEAR = 3.0
-"""Seconds in which a cluster that is there takes a connection."""
 
 
 def ray_address(engine: str) -> str | None:

@@ -34,11 +34,12 @@ from .model_relay import Clerk, Relay, stand_ins
 from .pool import Died, Made, Pool
 from .shard_worker import PLACES, Assignment, ShardTask, Tables
 
+# Deaths of workers over the same examples that are no chance.
 DEATHS = 2
-"""Deaths of workers over the same examples that are no chance."""
+
 NAMED = 3
+# Searches of a shard for examples that end a worker.
 ROUNDS = 3
-"""Searches of a shard for examples that end a worker."""
 
 
 @dataclass(slots=True)
@@ -126,11 +127,12 @@ class CrashCandidates:
             )
 
 
+# Fetches tables; None if they were lost with their node.
 Fetch = Callable[[Any], Tables | None]
-"""Fetches tables; None if they were lost with their node."""
 
+# Shards whose tables the cluster holds because an earlier shard is still out.
 MOST_AHEAD = 100
-"""Shards whose tables the cluster holds because an earlier shard is still out."""
+
 TICK = 0.2
 
 

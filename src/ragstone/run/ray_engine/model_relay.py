@@ -61,17 +61,17 @@ def stand_ins(judge: Named | Sequence[Named], chat: ChatJudges) -> list[Named]:
 Result = TypeVar("Result")
 
 Ticket = tuple[str, int]
+# The ticket of a question, its model, itself, and its turn.
 Put = tuple[Ticket, str, Question, int]
-"""The ticket of a question, its model, itself, and its turn."""
 
 AT_ONCE = 512
+# Questions of a worker that wait in the relay at the same time.
 OPEN = 1_000
-"""Questions of a worker that wait in the relay at the same time."""
+# Calls that the relay holds at the same time: of a thousand workers, so that what takes questions
+# and answers them always has a place among those that wait.
 PLACES = 1_000 * OPEN
-"""Calls that the relay holds at the same time: of a thousand workers, so that what takes questions
-and answers them always has a place among those that wait."""
+# Seconds after which a call that waits for questions comes back without.
 PATIENCE = 1.0
-"""Seconds after which a call that waits for questions comes back without."""
 
 
 class Relay:

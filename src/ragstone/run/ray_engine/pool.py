@@ -19,16 +19,16 @@ from ragstone.core.messages import reason
 from .connection import takes_connections
 from .shard_worker import Assignment, Brief, Node, ShardTask, Tables, this_node
 
+# Seconds for which the head of a cluster may not answer.
 AWAY = 20.0
-"""Seconds for which the head of a cluster may not answer."""
+# Seconds between two looks at how large the cluster is.
 LOOK = 2.0
-"""Seconds between two looks at how large the cluster is."""
+# Attempts to begin a worker, while there is none, before the run ends.
 TRIES = 5
-"""Attempts to begin a worker, while there is none, before the run ends."""
+# The longest wait before others are begun, as a multiple of ``rest``.
 LONGEST_REST = 64
-"""The longest wait before others are begun, as a multiple of ``rest``."""
+# Shards of a worker: one that it judges, and one so that it need not wait for the next.
 IN_HAND = 2
-"""Shards of a worker: one that it judges, and one so that it need not wait for the next."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,9 +47,9 @@ from ragstone.run.settings import RunSettings
 from .connection import OwnFile, is_here, lines_of
 from .model_relay import RemoteAsking
 
+# The place of the first example, and the one after the last: lines of a file, or rows of a table;
+# at some there may be no example.
 PLACES = tuple[int, int]
-"""The place of the first example, and the one after the last: lines of a file, or rows of a table;
-at some there may be no example."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +125,8 @@ class Brief:
     unread: bool = False
 
 
+# The content of a shard's files, by table; arrays travel between processes without a copy.
 Tables = dict[str, NDArray[np.uint8]]
-"""The content of a shard's files, by table; arrays travel between processes without a copy."""
 
 
 def made_shard(
@@ -182,8 +182,8 @@ def _read(data: Examples, task: ShardTask) -> tuple[Brief, dict[int, Example]]:
     return Brief(task.shard, len(placed), {}, {}, facts, new_ids, broken, rules), placed
 
 
+# Packages of which all nodes need the same version, for the same bytes come of the same code.
 ALIKE = ("ragstone", "numpy", "polars", "pydantic", "ray")
-"""Packages of which all nodes need the same version, for the same bytes come of the same code."""
 
 
 @dataclass(frozen=True, slots=True)

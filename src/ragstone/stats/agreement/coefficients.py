@@ -75,12 +75,12 @@ def kappa_effects(a: Ints, b: Ints, distance: Floats, weights: Floats) -> Floats
 
 DisagreementScale = Literal["nominal", "quadratic"]
 
+# A smaller variance is rounding error.
 NO_VARIANCE = 1e-12
-"""A smaller variance is rounding error."""
 
+# Kappa of two annotators in each resample, from their codes, the resamples' item counts, and the
+# total count of each resample.
 PairKappa = Callable[[Ints, Ints, Weights, Floats], Floats]
-"""Kappa of two annotators in each resample, from their codes, the resamples' item counts, and the
-total count of each resample."""
 
 
 def kappa_with_interval(
@@ -329,12 +329,12 @@ def _one_minus(observed: Floats, expected: Floats) -> Floats:
     return np.where(none, np.nan, 1 - observed / np.where(none, 1, expected))
 
 
+# Labels other than the most frequent one that there must be: with fewer, too little is known of
+# how often people would agree by chance.
 RARE = 20
-"""Labels other than the most frequent one that there must be: with fewer, too little is known of
-how often people would agree by chance."""
 
+# Change of an item's weight by which the effect of the item is measured.
 STEP = 1e-4
-"""Change of an item's weight by which the effect of the item is measured."""
 
 AT_ONCE = 4_000_000
 
@@ -407,9 +407,9 @@ CoefficientName = Literal[
 ]
 COEFFICIENTS: tuple[CoefficientName, ...] = get_args(CoefficientName)
 
+# With more labels the ratings are taken for amounts, for which categorical coefficients are
+# meaningless.
 MOST_CATEGORIES = 20
-"""With more labels the ratings are taken for amounts, for which categorical coefficients are
-meaningless."""
 
 
 def agreement_coefficients(

@@ -135,11 +135,11 @@ class RatingMatrix:
         )
 
 
+# Shape (B, items): how often each item counts in each of B resamples.
 Weights = Floats
-"""Shape (B, items): how often each item counts in each of B resamples."""
 
+# Values of shape (B,), one per resample; NaN where it is not defined.
 Coefficient = Callable[[RatingMatrix, Weights], Floats]
-"""Values of shape (B,), one per resample; NaN where it is not defined."""
 
 
 def read_ratings(ratings: Iterable[Iterable[Hashable]]) -> RatingMatrix:
@@ -213,10 +213,10 @@ Name = TypeVar("Name", bound=str)
 
 DRAWS_AT_ONCE = 2_000_000
 LARGEST_TABLE = 20_000_000
+# Coefficients are rounded to this many digits, so that ends that differ by rounding coincide.
 DIGITS = 12
-"""Coefficients are rounded to this many digits, so that ends that differ by rounding coincide."""
+# The true value of any coefficient: two labels of an item can be no more than always opposed.
 LEAST = -1.0
-"""The true value of any coefficient: two labels of an item can be no more than always opposed."""
 
 
 def agreement_intervals(

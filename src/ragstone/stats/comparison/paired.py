@@ -96,11 +96,11 @@ def _as_far(totals: Floats, differences: Floats) -> int:
 
 
 ROUNDING = 1e-12
+# A margin that needs more pairs than this counts as unreachable.
 MOST_PAIRS = 10**40
-"""A margin that needs more pairs than this counts as unreachable."""
 
+# Numbers of pairs on which both succeed, only the first, only the second, neither.
 Table = tuple[int, int, int, int]
-"""Numbers of pairs on which both succeed, only the first, only the second, neither."""
 
 WhyNone = Literal["no_pairs", "one_cluster", "no_variation"]
 

@@ -172,9 +172,9 @@ def _probability(log_odds: float) -> float:
     return 1 / (1 + exp(-log_odds)) if log_odds >= 0 else exp(log_odds) / (1 + exp(log_odds))
 
 
+# Penalty of the logistic model, about the information of one pair: it keeps coefficients finite
+# if a few pairs are all won by the same side.
 RIDGE = 1.0
-"""Penalty of the logistic model, about the information of one pair: it keeps coefficients finite
-if a few pairs are all won by the same side."""
 
 SIMPLEX_MOST_STEPS = 500
 CLOSE = 1e-10

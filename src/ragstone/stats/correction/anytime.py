@@ -63,14 +63,14 @@ def mean_sequence(
     return Interval(*ends, level, "asymptotic_sequence")
 
 
+# Grid of candidate means; the interval's ends lie one step outside those not ruled out.
 STEPS = 1000
-"""Grid of candidate means; the interval's ends lie one step outside those not ruled out."""
 
+# The means that are bet on, with equal capital each: a grid of the Beta(1/2, 1/2) distribution.
 BETS = np.sin(np.pi * (np.arange(100) + 0.5) / 200) ** 2
-"""The means that are bet on, with equal capital each: a grid of the Beta(1/2, 1/2) distribution."""
 
+# No candidate mean lies nearer to an end: there the first label elsewhere rules it out.
 EDGE = 1e-9
-"""No candidate mean lies nearer to an end: there the first label elsewhere rules it out."""
 
 
 def anytime_mean(labels: ArrayLike, *, low: float, high: float) -> MeanCorrection:
@@ -125,14 +125,14 @@ def log_capital(shares: Floats) -> Floats:
     return np.asarray(most + np.log(np.exp(capital - most).mean(axis=0)))
 
 
+# First batch of draws; it is usually enough if the sample was drawn at random.
 FIRST_DRAWS = 200
-"""First batch of draws; it is usually enough if the sample was drawn at random."""
 
+# Expected exceedances at p = ``below``: this many give its relative error as about a fifth.
 ENOUGH = 20
-"""Expected exceedances at p = ``below``: this many give its relative error as about a fifth."""
 
+# Distances that differ by less than this count as equal.
 SAME = 1e-9
-"""Distances that differ by less than this count as equal."""
 
 
 def fair_draw_p(

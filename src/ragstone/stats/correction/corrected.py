@@ -136,8 +136,8 @@ def read_labelled(
 
 
 MOST_STRATA = 5
+# Minimum expected number of labels in a stratum of its own.
 EXPECTED = 5
-"""Minimum expected number of labels in a stratum of its own."""
 
 
 def strata_of(scores: ArrayLike, *, most: int = MOST_STRATA) -> Ints:

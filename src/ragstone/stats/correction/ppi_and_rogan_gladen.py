@@ -39,8 +39,8 @@ NO_NEGATIVES = "no_labelled_negatives"
 NO_BETTER_THAN_CHANCE = "judge_no_better_than_chance"
 
 
+# A rate with its effective sample size.
 SizedRate = tuple[float, float]
-"""A rate with its effective sample size."""
 
 
 def error_corrected(

@@ -13,11 +13,11 @@ from ragstone.stats.weights_and_groups import Floats
 
 from .detector import Detector
 
+# Scores that stand for a graded distribution.
 GRADES = 100
-"""Scores that stand for a graded distribution."""
 
+# From this part of the largest variance on, scores are taken for 0 and 1.
 ALL_OR_NOTHING = 0.98
-"""From this part of the largest variance on, scores are taken for 0 and 1."""
 
 STEEPEST = 1e4
 HALVINGS = 100

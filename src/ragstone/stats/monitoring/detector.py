@@ -12,22 +12,22 @@ from numpy.typing import ArrayLike
 from ragstone.core.errors import InputError
 from ragstone.stats.weights_and_groups import Floats
 
+# Falls of the mean, in standard deviations of scores 0 and 1, that one of the bets is best for. A
+# smaller one takes thousands of answers to show whatever is bet, and steps of 1.6 lose little.
 FALLS = 0.08 * 1.6 ** np.arange(12)
-"""Falls of the mean, in standard deviations of scores 0 and 1, that one of the bets is best for. A
-smaller one takes thousands of answers to show whatever is bet, and steps of 1.6 lose little."""
 
+# The fall that most capital lies on: .85 to .75, .95 to .88, .5 to .35. Other sizes pay with some
+# more answers: large ones have few to begin with, small ones many.
 USUAL_FALL = 0.3
-"""The fall that most capital lies on: .85 to .75, .95 to .88, .5 to .35. Other sizes pay with some
-more answers: large ones have few to begin with, small ones many."""
 
+# Of the logarithm of the falls, as the capital lies on them.
 SPREAD = 0.8
-"""Of the logarithm of the falls, as the capital lies on them."""
 
+# Of the capital, for the largest bet: graded scores vary less than 0 and 1 and want large ones.
 LEAST_SHARE = 0.02
-"""Of the capital, for the largest bet: graded scores vary less than 0 and 1 and want large ones."""
 
+# A bet above this is not told from the largest one, 1.
 NEAR_ALL = 0.8
-"""A bet above this is not told from the largest one, 1."""
 
 
 def bets_against(bar: float) -> tuple[Floats, Floats]:
@@ -256,8 +256,8 @@ class Detector:
         ), tuple(alarms)
 
 
+# How much worse than the best one a place for a fall may fit, in nats, to be possible at 95 %.
 WITHIN = -log(1 - sqrt(0.95))
-"""How much worse than the best one a place for a fall may fit, in nats, to be possible at 95 %."""
 
 
 def fall_place(scores: ArrayLike, probabilities: ArrayLike) -> tuple[int, int, int]:

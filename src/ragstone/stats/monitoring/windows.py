@@ -169,11 +169,11 @@ def window_intervals(
     return lows, highs
 
 
+# From those that are best for a million scores to those that are for ten.
 STAKES = 2.0 ** np.arange(-8, 6)
-"""From those that are best for a million scores to those that are for ten."""
 
+# Leave 1 / 260,000 of the way from the mean to the end of the range.
 HALVINGS = 18
-"""Leave 1 / 260,000 of the way from the mean to the end of the range."""
 
 
 def window_sequences(

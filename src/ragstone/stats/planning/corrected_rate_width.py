@@ -18,12 +18,12 @@ from ragstone.stats.correction.ppi_and_rogan_gladen import HALF_ERROR, RateCorre
 from ragstone.stats.distributions import quantile
 from ragstone.stats.weights_and_groups import Floats
 
+# With this many simulated samples a probability of .9 is accurate to about .01.
 DRAWS = 4000
-"""With this many simulated samples a probability of .9 is accurate to about .01."""
 
 JEFFREYS = 0.5
+# NumPy's limit for sampling without replacement; beyond it, replacement makes no difference.
 MOST_COUNTED = 10**9
-"""NumPy's limit for sampling without replacement; beyond it, replacement makes no difference."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,8 +23,8 @@ from .corrected_rate_width import (
     half_widths_alone,
 )
 
+# Kurtosis of the normal distribution.
 NORMAL = 3.0
-"""Kurtosis of the normal distribution."""
 
 Method = Literal["poststratified", "ppi_plus_plus", "labels_only"]
 

@@ -17,12 +17,12 @@ from ragstone.stats.weights_and_groups import Floats, smallest
 
 from .sample_size import paired_power, paired_sample_size
 
+# Above this many differing pairs the normal approximation is accurate enough.
 LARGE = 2000
-"""Above this many differing pairs the normal approximation is accurate enough."""
 
 TINY = 1e-9
+# The sum runs over this many standard deviations of the number of differing pairs, each side.
 REACH = 5.0
-"""The sum runs over this many standard deviations of the number of differing pairs, each side."""
 
 STEPS = 40
 
@@ -129,8 +129,8 @@ def _binomial(k: int, n: int, share: float) -> float:
     return exp(ways + k * log(share) + (n - k) * log1p(-share))
 
 
+# Probabilities of the quantiles that represent an uncertain variance.
 NODES = tuple((at + 0.5) / 20 for at in range(20))
-"""Probabilities of the quantiles that represent an uncertain variance."""
 
 INFLATION_STEPS = 60
 ROUNDING = 1e-9

@@ -15,8 +15,8 @@ from ragstone.stats.distributions import clamp, t_quantile, upper_quantile, wils
 from ragstone.stats.weights_and_groups import smallest
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(200)
+# The integral runs over this many standard deviations of chi on each side.
 SPAN = 10.0
-"""The integral runs over this many standard deviations of chi on each side."""
 
 LARGE_DF = 100_000
 STEPS = 200

@@ -15,11 +15,11 @@ from ragstone.stats.weights_and_groups import Floats, Ints
 
 Allocation = Literal["proportional", "equal", "neyman"]
 
+# Rows of a stratum that must be drawn to estimate its variance.
 FEWEST = 2
-"""Rows of a stratum that must be drawn to estimate its variance."""
 
+# A deviation below this, relative to the largest, counts as 0.
 NEGLIGIBLE = 1e-9
-"""A deviation below this, relative to the largest, counts as 0."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

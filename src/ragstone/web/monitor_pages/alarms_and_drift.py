@@ -28,8 +28,8 @@ from ragstone.web.templating import (
 )
 
 WORST = 8
+# Seconds that are drawn before an alarm, at least.
 AROUND = 6 * HOUR
-"""Seconds that are drawn before an alarm, at least."""
 
 
 def alarm_page(folder: RunsFolder, request: Asked) -> WebPage:

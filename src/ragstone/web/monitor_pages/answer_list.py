@@ -49,13 +49,13 @@ from .alarms_and_drift import answers_of
 ANSWERS_A_PAGE = 25
 MOST_SLICES, MOST_VERSIONS = 60, 20
 
+# Usual filters: a name and a condition.
 PRESETS = (
     ("all", ""),
     ("checks failed", "guard_ok:0..0"),
     ("least trusted", "guard_confidence"),
     ("least faithful", "faithfulness"),
 )
-"""Usual filters: a name and a condition."""
 
 
 def examples_page(folder: RunsFolder, request: Asked) -> WebPage:
@@ -192,17 +192,17 @@ def malformed_page(folder: RunsFolder, request: Asked) -> WebPage:
     )
 
 
+# Answers that are sent at once.
 MOST_SENT = 2_000
-"""Answers that are sent at once."""
 
+# Answers from which some are drawn, the newest.
 MOST_DRAWN = 100_000
-"""Answers from which some are drawn, the newest."""
 
+# Answers that are read at once to see whether people can label them.
 READ = 500
-"""Answers that are read at once to see whether people can label them."""
 
+# Begins the name of the box of an answer.
 CHOSEN = "example "
-"""Begins the name of the box of an answer."""
 
 RANDOM = 50
 

@@ -36,8 +36,8 @@ from .answer_list import filter_of, in_words
 QUESTION, ANSWER, CONTEXT = 7_000, 30_000, 6_000
 CONTEXTS, CLAIMS, FACTS, TURNS = 40, 200, 60, 50
 LONGEST_FACT, LONGEST_CLAIM = 300, 400
+# Answers of a filter through which one can go with n and p.
 WALKED = 5_000
-"""Answers of a filter through which one can go with n and p."""
 
 
 CHECKED: Mapping[str, tuple[str, str]] = {

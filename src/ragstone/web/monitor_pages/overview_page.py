@@ -30,8 +30,8 @@ MOST_ALARMS, FIRST_ALARMS = 20, 5
 MOST_SLICES, MOST_BANDS = 60, 24
 HALF = 0.5
 PATIENCE = 0.5
+# Seconds for which figures of conversations stand, which take long where there are many.
 COUNTED_FOR = 60.0
-"""Seconds for which figures of conversations stand, which take long where there are many."""
 
 
 def monitor_page(folder: RunsFolder, request: Asked) -> WebPage:

@@ -25,8 +25,8 @@ EDGE = 0.001
 MOST = 10_000
 
 
+# The mean of a metric before and after it falls, on its own scale.
 Fall = tuple[float, float]
-"""The mean of a metric before and after it falls, on its own scale."""
 
 
 def usual_fall(rule: AlarmRule, bar: float) -> Fall:
@@ -80,13 +80,13 @@ SILENCES = {"1h": ("for an hour", HOUR), "8h": ("for 8 hours", 8 * HOUR), "1d": 
             "7d": ("for a week", 7 * DAY), "0": ("no longer", 0.0)}  # fmt: skip
 MOST_ALARMS = 500
 LONGEST_NAME = 60
+# The fields of the form that tries a rule, as they stand there first.
 TYPED = {"metric": "faithfulness", "bar": "0.8", "before": "0.85", "after": "0.75",
          "false_alarms": "0.05", "answers": "10000", "rules": "1", "rate": "1"}  # fmt: skip
-"""The fields of the form that tries a rule, as they stand there first."""
 
+# The bar that a margin's delay is told for while no baseline has said one: the way from the best
+# to the worst is one.
 ASSUMED = 0.8
-"""The bar that a margin's delay is told for while no baseline has said one: the way from the best
-to the worst is one."""
 
 
 def rules_page(folder: RunsFolder, request: Asked) -> WebPage:

@@ -53,18 +53,18 @@ from .annotate_page import (
     rest_of_text,
 )
 
+# Items on a page of the list.
 A_PAGE = 50
-"""Items on a page of the list."""
 
+# Items in the list that opens over an item.
 MOST_OFFERED = 200
-"""Items in the list that opens over an item."""
 
+# Characters of a question in the list.
 SHORT = 240
-"""Characters of a question in the list."""
 
+# The fields of the address: only items that divide people on this label; the next open one; with
+# all labels on the sheet; open ones or decided ones.
 LABEL, NEXT, ALL, STATE = "label", "next", "all", "state"
-"""The fields of the address: only items that divide people on this label; the next open one; with
-all labels on the sheet; open ones or decided ones."""
 
 
 class Bench:

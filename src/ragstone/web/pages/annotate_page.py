@@ -39,17 +39,17 @@ from ragstone.web.parts.choices_and_tabs import queue_tabs
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.templating import View
 
+# The parts of the page that a browser replaces: the item, the list of one's own, a text's rest.
 ITEM, ITEMS, MORE = "item", "items", "more"
-"""The parts of the page that a browser replaces: the item, the list of one's own, a text's rest."""
 
+# What the page of an item tells where nothing was to be saved.
 NOTHING_WRONG: Mapping[str, object] = {
     "notice": "", "faults": (), "warned": False, "discarding": False,
 }  # fmt: skip
-"""What the page of an item tells where nothing was to be saved."""
 
 LANGUAGE = "ragstone-language"
+# Characters of instructions that stand above the labels, too.
 HINT = 160
-"""Characters of instructions that stand above the labels, too."""
 
 
 class Seat:
@@ -268,13 +268,13 @@ def check_person(fields: Mapping[str, str], person: str) -> None:
         )
 
 
+# Headings, lists, emphasis and code; nothing that loads or leads anywhere.
 PARSER = MarkdownIt("commonmark", {"html": False}).disable(
     ["autolink", "html_block", "html_inline", "image", "link", "reference"]
 )
-"""Headings, lists, emphasis and code; nothing that loads or leads anywhere."""
 
+# What a browser calls the languages that the guidelines come in.
 CODES = {"english": "en", "german": "de"}
-"""What a browser calls the languages that the guidelines come in."""
 
 
 def guideline_in(form: QueueForm, language: str) -> View:

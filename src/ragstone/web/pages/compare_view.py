@@ -30,14 +30,14 @@ from ragstone.web.parts.highlight import LONGEST, word_diff
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.templating import View, drawn
 
+# Taken where the address has none.
 MARGIN = "0.05"
-"""Taken where the address has none."""
 
+# Of so many every pair is offered, of more each with the one before it.
 FEW_RUNS = 5
-"""Of so many every pair is offered, of more each with the one before it."""
 
+# So many pairs of systems stand side by side; more are a list to choose from.
 FEW_PAIRS = 5
-"""So many pairs of systems stand side by side; more are a list to choose from."""
 
 
 def compare_page(folder: RunsFolder, request: Asked) -> WebPage:
@@ -233,14 +233,14 @@ def _address(runs: Sequence[str]) -> str:
 
 
 A_PAGE = 50
+# Characters of a question in the table.
 QUESTION = 200
-"""Characters of a question in the table."""
 
 COLUMNS = ["id", "question_id", "question", "answer"]
 TONES: Mapping[str, Tone] = {"better": "good", "worse": "bad"}
 SHOWN = ("changed", "worse", "better", "same", "failed")
+# The value of ``open`` where nothing is to be open.
 NOTHING = "-"
-"""The value of ``open`` where nothing is to be open."""
 
 
 def questions_of(

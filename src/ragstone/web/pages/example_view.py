@@ -55,13 +55,13 @@ QUESTION, ANSWER, REFERENCES = 7_000, 30_000, 8_000
 CLAIMS, STATEMENTS, EVIDENCE = 52_000, 17_000, 5_000
 CONTEXTS, FEWEST_CONTEXTS = 56_000, 20_000
 HISTORY, SCORES, LABELS, SYSTEMS, COPIED = 6_000, 12_000, 4_000, 6_000, 30_000
+# Bytes that a part may take, so that no example makes a page of more than 200 KB.
 PAGE, SMALL_PARTS = 185_000, 40_000
-"""Bytes that a part may take, so that no example makes a page of more than 200 KB."""
 
 OVER = "over"
 FIRST_METRICS, MOST_FACETS, FACET = 5, 8, 60
+# Metrics that are told of the other answers to a question.
 SCORES_BESIDE = ("faithfulness", "answer_coverage", "answer_outcome")
-"""Metrics that are told of the other answers to a question."""
 
 
 def run_example_page(

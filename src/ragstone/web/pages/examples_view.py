@@ -48,17 +48,17 @@ ROWS = 50
 SHOWN_METRICS = 3
 MOST_CHOICES = 40
 LONGEST_QUESTION = 240
+# Characters of a value to choose; a longer one does not fit into an address.
 LONGEST_VALUE = 400
-"""Characters of a value to choose; a longer one does not fit into an address."""
 
+# Seconds that the page waits for the rows of a run that was just opened.
 PATIENCE = 0.25
-"""Seconds that the page waits for the rows of a run that was just opened."""
 
 COOKIE = "ragstone-filter"
 PLACE = "#examples"
 
+# Outcomes that have a shape of their own.
 SHAPES = ("correct", "partial", "wrong", "dont_know")
-"""Outcomes that have a shape of their own."""
 
 Cookies = Mapping[str, tuple[str, str]]
 

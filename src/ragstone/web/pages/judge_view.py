@@ -30,6 +30,7 @@ from ragstone.web.templating import AROUND_CHANCE, SHARE, View, drawn
 
 HEIGHT = 34
 
+# What is told of a judge beside people, by its name in the check.
 MEASURES: Mapping[str, str] = {
     "kappa": "κ",
     "krippendorff_alpha": "Krippendorff's α",
@@ -42,19 +43,18 @@ MEASURES: Mapping[str, str] = {
     "spearman": "the same order: Spearman's ρ",
     "kendall": "the same order: Kendall's τ",
 }
-"""What is told of a judge beside people, by its name in the check."""
 
+# Labelled answers; of more the app would take too much memory.
 MOST_LABELLED = 5_000
-"""Labelled answers; of more the app would take too much memory."""
 
 ITEMS = 50
+# Shown where no cell is chosen.
 FIRST_ITEMS = 10
-"""Shown where no cell is chosen."""
 
 
+# The judge beside people's labels, or why there is none; how far people agree; the questions of
+# the labelled answers by their ids; and where the labels are.
 Believed = tuple[Calibration | None, str, Sequence[ColumnAgreement], Mapping[str, str], str]
-"""The judge beside people's labels, or why there is none; how far people agree; the questions of
-the labelled answers by their ids; and where the labels are."""
 
 
 def judge_page(folder: RunsFolder, request: Asked) -> WebPage:

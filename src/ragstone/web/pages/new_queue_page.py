@@ -22,15 +22,15 @@ from .examples_view import chosen_rows
 from .judge_view import in_cell
 
 NEW = "/annotate/new"
+# The fields of the form, beside a box for each task.
 TYPED = ("labels", "n", "per_item", "overlap", "together", "name", "instructions")
-"""The fields of the form, beside a box for each task."""
 
+# Seconds that the page waits for the rows of a run that was just opened.
 PATIENCE = 1.0
-"""Seconds that the page waits for the rows of a run that was just opened."""
 
 
+# The ids of the examples that are going to be labelled, None for all, and how they were chosen.
 ChosenExamples = tuple[Sequence[str] | None, str]
-"""The ids of the examples that are going to be labelled, None for all, and how they were chosen."""
 
 
 def new_queue_page(

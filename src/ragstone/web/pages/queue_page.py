@@ -41,17 +41,17 @@ from ragstone.web.templating import SHARE, View
 
 from .annotate_page import HERE
 
+# Changes that come with labelling, which are many.
 OF_WORK = ("skipped", "undone", "decided", "undecided", "taken over")
-"""Changes that come with labelling, which are many."""
 
+# Changes on a page of the log.
 LOGGED = 50
-"""Changes on a page of the log."""
 
+# Labels of which there is a mean: of fewer it would tell who said what.
 FEWEST = 10
-"""Labels of which there is a mean: of fewer it would tell who said what."""
 
+# What yes and no are called where labels are combined.
 YES, NO = "true", "false"
-"""What yes and no are called where labels are combined."""
 
 ROLES: Mapping[str, Role] = {"annotator": "annotator", "adjudicator": "adjudicator"}
 
@@ -176,17 +176,17 @@ def _others(
     return rows
 
 
+# Items with notes on a page.
 ITEMS = 50
-"""Items with notes on a page."""
 
+# The fields of the address that choose notes: those with a tag, those without any.
 TAG, OPEN = "tag", "open"
-"""The fields of the address that choose notes: those with a tag, those without any."""
 
+# What other notes are chosen without.
 NEW = {OPEN: None, TAG: None, "page": None, "at": None}
-"""What other notes are chosen without."""
 
+# Where the axis of the shares may end.
 ENDS = (0.25, 0.5, 1.0)
-"""Where the axis of the shares may end."""
 
 
 def tags_page(folder: RunsFolder, request: Asked, trouble: str = "", status: int = 200) -> WebPage:

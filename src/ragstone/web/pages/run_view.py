@@ -47,8 +47,8 @@ from ragstone.web.templating import View, cut
 
 from .examples_view import examples_table
 
+# Seconds; a file cannot show itself a little later, as a page can.
 REPORT_PATIENCE = 600
-"""Seconds; a file cannot show itself a little later, as a page can."""
 
 
 def report_page(folder: RunsFolder, request: Asked) -> Response:
@@ -70,8 +70,8 @@ def report_page(folder: RunsFolder, request: Asked) -> Response:
 
 T = TypeVar("T")
 
+# Before the name of a tag by which the estimates are grouped, and what its groups are called.
 TAG, APART = "tag:", "tag"
-"""Before the name of a tag by which the estimates are grouped, and what its groups are called."""
 
 
 def run_page(runs_folder: RunsFolder, request: Asked) -> WebPage | Elsewhere:
@@ -155,12 +155,12 @@ def run_head(run: Run, name: str) -> dict[str, object]:
     }
 
 
+# The slow parts of a large run's page: the summary, the spread of single scores with the weights
+# of composites, the failures, the times of calls. Each is None while it is made in the background.
 Slow = tuple[
     Summary | None, tuple[Histograms, WeightShares] | None, FailureGroups | None,
     list[CallTimes] | None,
 ]  # fmt: skip
-"""The slow parts of a large run's page: the summary, the spread of single scores with the weights
-of composites, the failures, the times of calls. Each is None while it is made in the background."""
 
 
 def _slow(folder: RunsFolder, name: str, until: float) -> Slow:

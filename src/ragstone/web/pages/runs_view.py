@@ -25,8 +25,8 @@ from ragstone.web.templating import View, drawn
 
 SHOWN_METRICS, A_PAGE = 3, 40
 
+# Seconds for comparisons that are not known yet; the others follow when the page asks again.
 PATIENCE = 0.25
-"""Seconds for comparisons that are not known yet; the others follow when the page asks again."""
 
 
 def named(source: str) -> str:
@@ -177,9 +177,9 @@ def _shown(
     }
 
 
+# A system beside the pinned one: the comparison on each metric, the metrics that hold it against
+# itself, and whether it is still to be compared.
 WithPinned = tuple[Mapping[str, Comparison], Collection[str], bool]
-"""A system beside the pinned one: the comparison on each metric, the metrics that hold it against
-itself, and whether it is still to be compared."""
 
 NOT_COMPARED: WithPinned = ({}, (), False)
 

@@ -137,11 +137,11 @@ def _text(value: object) -> str:
     return "–" if value is None else f"{value:,}" if isinstance(value, int) else minus(str(value))
 
 
+# For a file with classes: its title, the column that names them, and their fills.
 CLASSES: Mapping[str, tuple[str, str, tuple[int, ...]]] = {
     "classification.csv": ("Classification", "classification", (0, 3, 5)),
     "grades.csv": ("Grades of factual accuracy", "grade", (0, 1, 2, 3, 4)),
 }
-"""For a file with classes: its title, the column that names them, and their fills."""
 
 
 def _bars(frames: Frames) -> Iterator[tuple[str, list[tuple[str, Bar, str]]]]:
@@ -205,8 +205,8 @@ def _questions(rows: pl.DataFrame, layout: Layout, request: Asked) -> dict[str, 
     }  # fmt: skip
 
 
+# What a report says of a cell without a number, with the reason.
 WHY: Mapping[str, str] = {"N/A": "N/A: no retrieval"}
-"""What a report says of a cell without a number, with the reason."""
 
 
 def _cell(row: Mapping[str, object], name: str) -> View:

@@ -74,14 +74,14 @@ def fault_words(fault: AnswerFault, form: QueueForm, item: QueueItem) -> str:
 
 
 CONTEXTS = FIELDS["context"]
+# The texts in their order; others stand between.
 FIRST, LAST = ("history", "question", "policy", "answer", "answers"), (CONTEXTS, "reference")
-"""The texts in their order; others stand between."""
 
+# Bytes that a text may take at once, all of one sort, and at least each of them.
 ONE_TEXT, ALL_TEXTS, LEAST = 40_000, 240_000, 3_000
-"""Bytes that a text may take at once, all of one sort, and at least each of them."""
 
+# Characters from which on a context among others is folded.
 LONG_CONTEXT = 1_200
-"""Characters from which on a context among others is folded."""
 
 
 def _sections(item: QueueItem, part: str, start: int) -> Iterator[View]:
@@ -134,18 +134,18 @@ def _titles(turns: object, names: Sequence[str]) -> list[str]:
 
 
 DIGITS = "123456789"
+# Characters of choices that stand side by side.
 SIDE_BY_SIDE = 34
-"""Characters of choices that stand side by side."""
 
+# Characters of marked words that are told beside a label.
 QUOTED = 120
-"""Characters of marked words that are told beside a label."""
 
+# Unit and name of a part, and a label of it.
 PartLabel = tuple[tuple[str, str], str]
-"""Unit and name of a part, and a label of it."""
 
+# What a digit does. ``cycle``: the label with that number is yes, then no. ``turn``: it says the
+# choice with that number of the label whose turn it is.
 Mode = Literal["cycle", "turn"]
-"""What a digit does. ``cycle``: the label with that number is yes, then no. ``turn``: it says the
-choice with that number of the label whose turn it is."""
 
 
 def desk_of(
@@ -284,19 +284,19 @@ def marked_words(
             yield name, start, end, texts.get(name, "")[start:end][:QUOTED]
 
 
+# Fields beside those of the labels.
 SPANS, NOTE, WHY, OWN_WHY = "spans", "note", "why", "own_why"
-"""Fields beside those of the labels."""
 
+# Why items are discarded.
 USUAL = (
     "The text cannot be read or is cut off",
     "It is in a language that I do not know",
     "The question makes no sense",
     "What is needed to judge it is not shown",
 )
-"""Why items are discarded."""
 
+# The choice of a reason in somebody's own words.
 OTHER = "other"
-"""The choice of a reason in somebody's own words."""
 
 
 def field_of(at: int, label: str) -> str:

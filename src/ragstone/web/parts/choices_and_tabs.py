@@ -8,8 +8,8 @@ from ragstone.annotation.queue.form import QueueForm
 from ragstone.web.page_request import Asked, query, queue_path, run_path
 from ragstone.web.templating import View
 
+# So many stand side by side; more are a list to choose from.
 FEW = 5
-"""So many stand side by side; more are a list to choose from."""
 
 
 def choice(
@@ -62,6 +62,7 @@ def queue_tabs(form: QueueForm) -> list[tuple[str, str]]:
 
 HERE = "Monitor"
 
+# The address and the name of each.
 MONITOR_TABS = (
     ("/monitor", "Overview"),
     ("/monitor/examples", "Answers"),
@@ -69,4 +70,3 @@ MONITOR_TABS = (
     ("/monitor/rules", "Rules"),
     ("/monitor/log", "Log"),
 )
-"""The address and the name of each."""

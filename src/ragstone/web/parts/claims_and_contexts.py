@@ -23,14 +23,14 @@ from .highlight import (
 )
 from .judgement_view import NO_REASON, about_of, said, says_of
 
+# Bytes that the judgements about no part may take.
 OTHERS = 6_000
-"""Bytes that the judgements about no part may take."""
 
+# Bytes of a row of the matrix, and of a context, without their texts.
 ROW, CONTEXT = 2_200, 1_100
-"""Bytes of a row of the matrix, and of a context, without their texts."""
 
+# Bytes of one more judgement in a row.
 ALSO = 500
-"""Bytes of one more judgement in a row."""
 
 LONGEST, LONGEST_WHY, MOST_COLUMNS = 900, 300, 12
 CONTEXTS_PART, SHORTEST = "contexts", 400

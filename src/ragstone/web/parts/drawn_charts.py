@@ -105,8 +105,8 @@ def _beside(stage: StageFailures) -> Iterator[str]:
 
 
 HEIGHT = 20
+# So many first letters in common are left out.
 SHARED = 4
-"""So many first letters in common are left out."""
 
 
 def forest_of(

@@ -74,11 +74,11 @@ def slice_tables(
             }
 
 
+# Groups that have a row each, of a metric and of a page.
 ROWS, ALL_ROWS = 6, 90
-"""Groups that have a row each, of a metric and of a page."""
 
+# The family that stands last: systems often share it, and one looks for the answers first.
 LAST = "Retrieval"
-"""The family that stands last: systems often share it, and one looks for the answers first."""
 
 NOBODY: Mapping[str, Collection[str]] = {}
 NOTHING: Mapping[Any, Any] = {}

@@ -15,8 +15,8 @@ from ragstone.judges.local.sentences import sentences
 from ragstone.report.run_contents import Dossier, JudgedPart
 from ragstone.web.templating import drawn
 
+# Characters of a text that are shown and compared.
 LONGEST = 10_000
-"""Characters of a text that are shown and compared."""
 
 TOKEN = re.compile(r"\w+|[^\w\s]")
 
@@ -76,17 +76,17 @@ def _alike(first: Sequence[str], second: Sequence[str]) -> Iterator[tuple[int, i
             line -= 1
 
 
+# Characters of one text that are shown at once; the rest is fetched where somebody asks for it.
 AT_ONCE = 10_000
-"""Characters of one text that are shown at once; the rest is fetched where somebody asks for it."""
 
 MOST_SPANS = 200
 BREAK = 200
 SHORT = 260
+# Characters in which a quote is looked for whose white space or case differs from the text's.
 LOOKED_THROUGH = 200_000
-"""Characters in which a quote is looked for whose white space or case differs from the text's."""
 
+# Of several claims about the same words the worst verdict is shown.
 RANK = {"contradicted": 3, "absent": 2, "": 1, "supported": 0}
-"""Of several claims about the same words the worst verdict is shown."""
 
 WORD = re.compile(r"[^\s|]+")
 ELLIPSIS = re.compile(r"\.\.\.|…|\n\n")
@@ -278,8 +278,8 @@ def _fold(pieces: Sequence[Markup]) -> Iterator[Markup]:
     yield Markup('<details class="fold"><summary>⋯ {}</summary>{}</details>').format(count, text)
 
 
+# Begins the key of a statement; a claim's is its number.
 LATE = "s"
-"""Begins the key of a statement; a claim's is its number."""
 
 
 def claim_spans(facts: Dossier) -> list[Span]:

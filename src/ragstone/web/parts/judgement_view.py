@@ -23,8 +23,8 @@ from ragstone.web.page_request import Asked, fields_of
 from ragstone.web.security import is_alone
 from ragstone.web.templating import View
 
+# The shape of a verdict that has none of its own.
 BY_TONE = {"good": "correct", "bad": "wrong", "caution": "absent"}
-"""The shape of a verdict that has none of its own."""
 
 OWN_SHAPE = frozenset(
     ("supported", "contradicted", "absent", "full", "partial", "matches", "contradicts", "extra")

@@ -25,16 +25,16 @@ from ragstone.web.templating import (
     said_metric,
 )
 
+# Pixels of a band.
 HIGH = 120
-"""Pixels of a band."""
 
+# The share of a band, from its left, in which a confidence sequence is wide whatever comes.
 SETTLED = 0.15
-"""The share of a band, from its left, in which a confidence sequence is wide whatever comes."""
 
 FEWEST = 30
 
+# Windows without a judged answer over which a line is not drawn.
 GAP = 3
-"""Windows without a judged answer over which a line is not drawn."""
 
 TICKS = (
     15 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 5 * DAY,

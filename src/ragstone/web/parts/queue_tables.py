@@ -26,11 +26,11 @@ from ragstone.web.templating import View, said_metric
 
 from .annotation_form import field_of, label_title, marked_words, part_title
 
+# What is shown instead of a label where somebody discarded the item.
 DISCARDED = "discarded"
-"""What is shown instead of a label where somebody discarded the item."""
 
+# By the field of a label: what was said of it, and by whom.
 Votes = Mapping[str, Sequence[tuple[str, Sequence[str]]]]
-"""By the field of a label: what was said of it, and by whom."""
 
 
 def sides_of(form: QueueForm, item: QueueItem, divided: DisputedItem) -> View:
@@ -107,19 +107,19 @@ def _work(folder: RunsFolder) -> QueueWork | None:
         return queue_work(database, drawn[-1].name) if database is not None and drawn else None
 
 
+# Of the interval for which labels are counted.
 HALF_WIDTH = 0.03
-"""Of the interval for which labels are counted."""
 
+# How often the numbers are computed anew while a queue fills: at its end that takes seconds.
 STEPS = 50
-"""How often the numbers are computed anew while a queue fills: at its end that takes seconds."""
 
 
+# A mean, how many labels it has and how many it needs for ± ``HALF_WIDTH``, with a judge's help
+# and without, and why that is not known.
 StillNeeded = tuple[str, int, int | None, int | None, str]
-"""A mean, how many labels it has and how many it needs for ± ``HALF_WIDTH``, with a judge's help
-and without, and why that is not known."""
 
+# What the labels of a queue tell so far, and how many more their means need.
 QueueNumbers = tuple[Sequence[LabelSoFar], Sequence[StillNeeded]]
-"""What the labels of a queue tell so far, and how many more their means need."""
 
 
 def queue_numbers(folder: RunsFolder, work: QueueWork) -> QueueNumbers | None:
