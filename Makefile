@@ -4,6 +4,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
+# uv takes a tenth of pip's time. It does not read pip's settings: where these name the index, pip installs.
+INSTALL = install() { $(BIN)/uv pip install -q --system-certs --python $(BIN)/python "$$@" 2>/dev/null || \
+	$(PIP) install -qq --no-compile "$$@"; }; install
 COMPILE = $(BIN)/uv pip compile -q pyproject.toml --universal --python-version 3.11 \
 	--fork-strategy fewest --generate-hashes --custom-compile-command 'make lock'
 BASE := $(VENV)/.base-installed
@@ -49,8 +52,7 @@ lint: $(DEV) ## style alone
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 
-lock: | $(BIN)/pip ## remake the lock files, moving only the pins that have to move
-	@$(PIP) install -qq uv
+lock: | $(BIN)/uv ## remake the lock files, moving only the pins that have to move
 	@$(COMPILE) --extra dev -o requirements-dev.lock
 	@$(COMPILE) -c requirements-dev.lock -o requirements.lock
 
@@ -65,22 +67,21 @@ clean: ## remove the environment, the demo's run and all caches
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-$(BIN)/pip:
+$(BIN)/uv:
 	@$(PYTHON) -c 'import sys; sys.exit("Ragstone needs Python 3.11 or newer, this is %d.%d; name another one: make PYTHON=python3.12" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
 	@echo "Making $(VENV) ..."
 	@$(PYTHON) -m venv $(VENV)
-	@$(PIP) install -qq -U pip
+	@$(PIP) install -qq uv
 
-$(BASE): pyproject.toml requirements.lock | $(BIN)/pip
+$(BASE): pyproject.toml requirements.lock | $(BIN)/uv
 	@echo "Installing Ragstone into $(VENV) ..."
-	@$(PIP) install -qq --no-deps -r requirements.lock
-	@$(PIP) install -qq --no-deps -e .
+	@$(INSTALL) --no-deps -r requirements.lock
+	@$(INSTALL) --no-deps -e .
 	@touch $@
 
-# Not compiled ahead, which takes a minute: most of it is never imported.
 $(DEV): $(BASE) requirements-dev.lock
 	@echo "Installing what the tests and checks need ..."
-	@$(PIP) install -qq --no-compile --no-deps -r requirements-dev.lock
+	@$(INSTALL) --no-deps -r requirements-dev.lock
 	@touch $@
 
 # Tests of the local app drive a real browser; without it they are skipped, and fail on CI.
