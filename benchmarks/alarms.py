@@ -34,7 +34,7 @@ ALPHA, LOOKS, BEFORE, MOST = 0.05, 10_000, 2_000, 10_000
 RULES, SLICES = 20, 5
 AT_ONCE = 500
 TURNS, ICC = 5, 0.3
-"""Of sessions."""
+"""How many turns a session has, and how its answers correlate."""
 
 
 def independent(

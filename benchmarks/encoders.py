@@ -2,17 +2,18 @@
 
     python benchmarks/encoders.py [--model FOLDER] [--repeats 5] [--only texts,bertscore]
 
-In each repetition everybody is timed once, beginning with another; other work on the machine spoils
-it. Two threads. The ONNX back end needs a folder that holds onnx/model.onnx beside the safetensors;
-the peers, torch, sentence-transformers and bert-score, are not in the lock file.
+In each repetition every back end is timed once, each time starting with a different one; other work
+on the machine spoils it. Two threads. The ONNX back end needs a folder that holds onnx/model.onnx
+beside the safetensors; the peers, torch, sentence-transformers and bert-score, are not in the lock
+file.
 
 texts      Embeds sentences and chunks of 150 words, made of the demo data's words. Prints texts a
            second (median, and best), the ratio to sentence-transformers of the same repetition
            (median), and the share of what the processor's matrix product would allow: the time of
            the model's products alone, at their shapes.
 bertscore  128 pairs of an answer and a chunk of 150 words, and a grid of 50 answers with 10 chunks.
-           bert-score runs as it comes, with its own batches of 64; its numbers are compared too,
-           which differ by what padding does to them. Prints medians and their ratios.
+           bert-score runs as it comes, in its own batches of 64; its numbers are compared too, and
+           differ only by what padding does to them. Prints medians and their ratios.
 """
 
 import os
@@ -129,7 +130,7 @@ def embedded(
 
 
 def products(folder: Path) -> Callable[[], None]:
-    """The model's matrix products alone, for so many tokens as the matrices have rows."""
+    """The model's matrix products alone, for as many tokens as the matrices have rows."""
     model = ModelFolder.read(folder)
     weights = read_weights(model.inside / "model.safetensors", model.config)
     wide, inner = weights.hidden, len(weights.layers[0].inner.bias)

@@ -181,7 +181,7 @@ def speed() -> None:
 
 
 def milliseconds(work: Callable[..., Any], *arguments: Any) -> float:
-    """Of the processor."""
+    """Return the processor milliseconds that work takes."""
     begun = time.process_time()
     work(*arguments)
     return 1000 * (time.process_time() - begun)

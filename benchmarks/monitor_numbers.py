@@ -106,7 +106,7 @@ WORLDS: Mapping[str, World] = {
     "grades, .80": (0.8, 0.8, True, 1),
     "rate .85, sessions of 4": (0.85, 0.85, False, 4),
 }
-"""The mean at the begin and the end of each window, whether scores are grades, and the answers of a
+"""The mean at the start and end of each window, whether scores are grades, and the answers in a
 session."""
 
 

@@ -1,4 +1,4 @@
-"""No script: the tools that we are measured beside, and the mock judge that all ask.
+"""No script: the tools that we are compared with, and the mock judge that all ask.
 
 The environments of the tools are made once, in .venv/peers.
 """

@@ -30,8 +30,8 @@ from .label_names import (
 from .label_table import SCHEMA, UNIT, LabelTable
 from .raw_rows import GivenRow, LabelValue, header_of, in_words
 
+# A column of words is read as labels up to this many distinct words, and letters in a word.
 MOST_WORDS = 20
-# The limits within which a column of words is read as labels: distinct words, and letters.
 LONGEST_WORD = 40
 
 BESIDE = {

@@ -38,13 +38,13 @@ Coming = Literal["at_random", "riskiest_first", "no_more"]
 # The least and the greatest number that people can give, as far as they are known.
 Limits = tuple[float | None, float | None]
 
+# The codes for why an interval does not hold at every look, and for why there is no mean.
 LOOKED_AT_AGAIN = "looked_at_again"
 ALIKE_SO_FAR = "alike_so_far"
 RISKIEST_FIRST = "riskiest_first"
 CHANCES_IN_PART = "chances_known_in_part"
 ALL_SPLIT = "all_split"
 OF_THE_LIKELIER = "of_the_likelier"
-# Why an interval is none for all looks, and why there is no mean.
 LEFT_OPEN = "left_open_so_far"
 
 

@@ -27,7 +27,7 @@ EXTRAS = {
         "protobuf", "python-multipart", "starlette", "uvicorn",
     ),
 }  # fmt: skip
-# Of the environment, by which judges are asked; told are their names alone.
+# Environment variables with the keys of judges; only their names are shown, never their values.
 KEYS = (
     "OPENAI_API_KEY", "AZURE_OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY",
     "GOOGLE_API_KEY",

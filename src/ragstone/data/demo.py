@@ -1,8 +1,8 @@
 """Demo: 30 questions about Cornwall, answered by three systems, one of them in two versions.
 
-The passages are facts of public knowledge in our own words. The faults of the answers are planted,
-and each record says in ``meta.planted`` which stage of a pipeline they stand for. ``basic_search``
-has a second version, which finds and cites better; its answers are ``demo_records(2)``.
+The passages state facts of public knowledge in our own words. Faults of retrieval and of answers
+are planted on purpose; where one is, ``meta.planted`` says of which kind it is and what is wrong.
+``basic_search`` has a second version, which finds and cites better: ``demo_records(2)``.
 """
 
 import tomllib
@@ -14,14 +14,15 @@ SYSTEMS = ("local_search", "basic_search", "llm_with_context")
 # The system that has a second version.
 CHANGED = "basic_search"
 
-# What stands before a sentence of an answer that its contexts do not bear out, or perhaps not.
+# What marks a sentence that its contexts do not support, and one about which careful readers may
+# disagree.
 UNSUPPORTED, DOUBTFUL = "✗ ", "~ "
 
 
 def demo_records(version: Literal[1, 2] = 1) -> Iterator[dict[str, Any]]:
-    """Yield the records of the first version, of all systems, or of the second, of the one changed.
+    """Yield the records of all systems (version 1) or of the changed system's second version (2).
 
-    They are as in a file that ``ragstone evaluate`` reads; turns of a conversation have a history.
+    They are as in a file for ``ragstone evaluate``; turns of a conversation carry their history.
     """
     passages = _table("passages")
     earlier: dict[str, list[dict[str, str]]] = {}

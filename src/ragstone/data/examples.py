@@ -41,8 +41,8 @@ from .write import fingerprint_files, fingerprint_records, plain_record, record_
 
 ROWS_TO_FIND_A_COLUMN = 1000
 
+# Up to this many rows, and characters of answers and contexts, have their ids looked up together.
 AT_ONCE = 500
-# Rows and characters of answers and contexts whose ids are looked up together.
 CHARACTERS_AT_ONCE = 500_000
 
 NONE_REFUSED: Mapping[int, int] = MappingProxyType({})

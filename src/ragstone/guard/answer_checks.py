@@ -165,10 +165,10 @@ def _places(answered: Answered) -> list[tuple[int, int]]:
     return [(marker.place, marker.place + len(marker.text)) for marker in answered.markers]
 
 
-# What is left of the least support for the mean of many claims, which varies less than one.
+# The factor on the least support for the mean of very many claims, which varies less than one.
 OF_MANY = 0.7
 
-# New numbers, names or addresses that are shown where they stand, and that are counted.
+# At most this many new numbers, names or addresses are shown in their places, and counted.
 MOST_PLACES, MOST_COUNTED = 100, 1_000
 
 

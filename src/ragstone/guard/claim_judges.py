@@ -327,7 +327,7 @@ TOO_MUCH = "too_much_for_encoder"
 
 
 def timed(judge: ClaimsJudge, most: int, circuit: Circuit | None = None) -> ClaimsJudge:
-    """Return a judge that has until the deadline of an answer, and is left alone while it is gone.
+    """Return a judge with an answer's deadline that is not called while its circuit is open.
 
     Args:
         most: Answers that it may have in hand at the same time.

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from ragstone.run.judging.run_models import Named
 
 
-# The share of the deadline, and the seconds at most, for telling what is known by then.
+# How much of the deadline is kept for reporting what is known: a share, and at most these seconds.
 RESERVED, MOST_RESERVED = 0.3, 0.3
 
-# Is told of each assessment: what came of it, without any text of the request.
+# Called with each assessment as plain data, without any text of the request.
 Listener = Callable[[Mapping[str, Any]], object]
 
 

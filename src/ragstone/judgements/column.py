@@ -7,13 +7,15 @@ import polars as pl
 
 # What a column says.
 #
-# - ``unit``: which unit of the example is judged. - ``topic``: what is asked about it, in the words
-# of a metric, such as a criterion. - ``vote``: which of the votes that one judge has on the unit. -
-# ``verdict``: what is decided. Of several judges the majority decides. - ``grade``: a whole number
-# on a scale, decided likewise. - ``number``: how much or how likely. Of several judges it is the
-# mean. - ``count``, ``evidence``, ``words``: what the verdict rests on. It is taken from one of the
-# judges who gave the majority's verdict, because these columns belong together. - ``about``: what
-# else is known of the unit, the same for every judge.
+# - ``unit``: which unit of the example is judged.
+# - ``topic``: what is asked about it, in the words of a metric, such as a criterion.
+# - ``vote``: which of the votes that one judge has on the unit.
+# - ``verdict``: what is decided. Of several judges the majority decides.
+# - ``grade``: a whole number on a scale, decided likewise.
+# - ``number``: how much or how likely. Of several judges it is the mean.
+# - ``count``, ``evidence``, ``words``: what the verdict rests on. It is taken from one of the
+#   judges who gave the majority's verdict, because these columns belong together.
+# - ``about``: what else is known of the unit, the same for every judge.
 Role = Literal[
     "unit", "topic", "vote", "verdict", "grade", "number", "count", "evidence", "words", "about"
 ]

@@ -28,10 +28,10 @@ from .local.claim_support import SupportVerdict
 from .local.sentences import sentences
 from .local.text_terms import terms
 
-# In a window.
+# How many sentences a window has.
 SENTENCES = 5
 
-# For a proposition.
+# How many windows are read for a proposition, at most.
 WINDOWS = 5
 
 # Sentences that two windows may have in common.

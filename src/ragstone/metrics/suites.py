@@ -60,7 +60,7 @@ class Setting:
     each: bool = False
 
     def applied(self, value: object) -> dict[str, str]:
-        """The text forms of the metrics that have the value, by those without it."""
+        """Map the text form of each metric it sets to the text form with the value."""
         values = [value] * len(self.sets)
         if self.each:
             if not isinstance(value, tuple) or len(value) != len(self.sets):

@@ -219,7 +219,7 @@ def one_blas_thread() -> Iterator[None]:
 
 
 _BLAS = threading.Lock()
-# The limit, once for each that holds it.
+# The limit on BLAS threads, once for each caller that holds it at present.
 _LIMITS: list[Any] = []
 
 

@@ -37,7 +37,7 @@ from .store.stored_examples import ListedExample
 
 DRAWN, PICKED = "production", "production-chosen"
 
-# Makes the lots of this draw others than those by which it is drawn what is judged.
+# Keeps the lots of this draw apart from the lots that decide which answers are judged.
 OF_PEOPLE = "people"
 
 # What the second and later queues of a sort have behind its name.

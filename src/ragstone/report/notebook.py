@@ -34,7 +34,7 @@ from .run_notes import run_notes
 from .worst_examples import failing
 
 MOST_ROWS, MOST_DETAILS, MOST_DRAWN = 40, 6, 150
-# Of a table, unless it has fewer: tables that have no room for them are left out.
+# Rows that a table keeps, unless it has fewer: tables that have no room for them are left out.
 LEAST_ROWS = 3
 
 
@@ -125,7 +125,7 @@ def _rank(row: ui.Row) -> int:
     return int(row.verdict is not None and row.verdict.tone == "quiet")
 
 
-# Of what is printed where there is no terminal.
+# The width in characters of what is printed where there is no terminal.
 WIDTH = 100
 
 

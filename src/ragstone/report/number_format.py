@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ragstone.analysis.summaries.session_figures import ConversationFigure
 
 
-# Of a metric that is called by the sentence that defines it.
+# The longest name, in characters, of a metric that is called by the sentence that defines it.
 LONGEST_NAME = 30
 
 # The arrow that shows in which direction a metric is better.

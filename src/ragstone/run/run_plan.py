@@ -258,7 +258,7 @@ def reopened(request: Request, settings: RunSettings) -> RunSpec:
 def _asked_for(
     request: Request, *, to_ask: bool
 ) -> tuple[Requested, ChatJudges, Callable[..., Panel]]:
-    """The metrics, the judges that are chat models, and what makes all judges, of their models."""
+    """Return the metrics, the chat judges, and a function that makes all judges from models."""
     chosen = requested(
         request.metrics, request.suites, else_quick=True,
         cross_encoder=request.cross_encoder is not None,

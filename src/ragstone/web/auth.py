@@ -79,7 +79,7 @@ class Visitor:
 # Wrong tokens, and the seconds in which so many may come from one address without a pause.
 MOST, WITHIN = 10, 60.0
 
-# Seconds until a wrong token more is answered.
+# Seconds before one more wrong token is answered.
 PAUSE = 1.0
 
 # Addresses that are remembered; of more, the one that was quiet for longest is forgotten.

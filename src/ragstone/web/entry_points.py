@@ -20,7 +20,7 @@ NEEDED = ("jinja2", "starlette", "uvicorn")
 
 
 def require_ui(what: str) -> None:
-    """See that the extra is installed, which ``what`` needs."""
+    """Check that the extra that ``what`` needs is installed."""
     if any(find_spec(name) is None for name in NEEDED):
         raise MissingDependency(what, "ui")
 

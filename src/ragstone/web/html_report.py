@@ -64,7 +64,7 @@ def report_file(
 ) -> tuple[str, str, tuple[str, ...]]:
     """Return the report on a run, or on its comparison with another, for ``write_report``.
 
-    With the policy that is in it, and a sentence for each thing that it leaves out.
+    Its content security policy comes with it, and a sentence for each thing that it leaves out.
 
     Raises:
         InputError: There is no such system, or the two runs cannot be compared.

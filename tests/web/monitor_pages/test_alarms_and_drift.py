@@ -54,7 +54,7 @@ def test_what_stays_the_same_shows_no_sign(tmp_path: Path) -> None:
 def test_without_a_whole_day_nothing_is_said_to_have_stayed(
     tmp_path: Path, questions: dict[int, str]
 ) -> None:
-    assert "too little is known" in page_of(tmp_path, questions)
+    assert "Too little is known of the last whole day" in page_of(tmp_path, questions)
 
 
 @pytest.mark.parametrize(

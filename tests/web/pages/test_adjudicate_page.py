@@ -188,7 +188,20 @@ def test_items_of_one_label_follow_each_other(pier: Divided) -> None:
     fields = {"say.0.source_cited": "no", "say.1.topically_relevant": "yes"}
     answer = send(client, f"{PATH}/2?label=source_cited", action="save", **fields)
     assert answer.headers["location"] == f"{PATH}?label=source_cited&next=1"
-    assert "All decided" in client.get(answer.headers["location"]).text
+    page = client.get(answer.headers["location"]).text
+    assert "All decided" in page
+    assert "2 items divided people, and all are decided." in page
+
+
+def test_a_single_decided_item_is_spoken_of_as_one(tmp_path: Path) -> None:
+    place = RunsFolder(tmp_path)
+    queue = Queue.make(place.labels(), FORM, [(item(1), 1, 3)])
+    queue.fill("Ann", 1, said("yes", "yes"))
+    queue.fill("Ben", 1, said("no", "yes"))
+    client = TestClient(make_app(place, Access(frozenset({HOST}), "", SECRET)))
+    send(client, f"{PATH}/1", action="save", author="Eve", **FIRST_SHEET)
+    page = client.get(f"{PATH}?next=1").text
+    assert "1 item divided people, and it is decided." in page
 
 
 def test_the_owner_decides_under_a_name_of_theirs(pier: Divided) -> None:
@@ -312,5 +325,5 @@ def test_a_queue_of_one_mind_has_nothing_to_decide(tmp_path: Path) -> None:
     place = RunsFolder(tmp_path)
     Queue.make(place.labels(), FORM, [(item(1), 1, 1)])
     client = TestClient(make_app(place, Access(frozenset({HOST}), "", SECRET)))
-    assert "On no item do people differ so far." in client.get(PATH).text
+    assert "People do not differ on any item so far." in client.get(PATH).text
     assert "Nothing to decide" in client.get(f"{PATH}?next=1").text

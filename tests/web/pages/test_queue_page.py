@@ -282,7 +282,7 @@ def test_a_run_tells_how_many_labels_its_metrics_need_with_its_judge(
     page = text(page_of(client_of(RunsFolder(runs, str(store)))))
     assert "All 24 answers are labelled by Ann." in page
     assert re.search(r"unsupported claim \d+ ", page)
-    assert "with what the judge of the run says of all the others" in page
+    assert "The mean is the judge's over the whole run, corrected by the labels." in page
 
 
 def test_people_who_are_wanted_are_told(client: TestClient, database: LabelDatabase) -> None:

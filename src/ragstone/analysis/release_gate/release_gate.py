@@ -44,7 +44,7 @@ ON_THE_BAR = "on_the_bar"
 NO_RANDOM_SAMPLE = "no_random_sample"
 TURNS = "missing_could_turn_it"
 JUDGE_MORE = "judge_more"
-# Examples kept a requirement that does not pass.
+# How many examples are kept, at most, for each requirement that does not pass.
 WORST_KEPT = 10
 
 

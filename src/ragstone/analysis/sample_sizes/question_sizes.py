@@ -120,8 +120,8 @@ ROUNDING = 1e-9
 # With fewer questions than this, the variance of a pilot is only a guess.
 FEW = 20
 
+# The codes for why no size can be given.
 TOO_FEW = "fewer_than_two_scored"
-# Codes for why no size can be given.
 NO_VARIATION = "scores_do_not_vary"
 
 

@@ -56,7 +56,7 @@ from .gate_thresholds import (
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 
-# How often scores of the same source are taken for drifted, each time they are looked at.
+# The chance, at each look, that scores from the same source are wrongly said to have drifted.
 DRIFT_LEVEL = 0.01
 
 

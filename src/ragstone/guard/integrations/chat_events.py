@@ -24,7 +24,7 @@ class ChatEvents:
     Calls of tools and what a model reasons pass at once.
 
     Attributes:
-        left: Of each answer that has begun what left of it; only of Responses is it repeated.
+        left: What has left so far of each answer that has begun; only Responses repeats it.
     """
 
     def __init__(self, written: Written) -> None:

@@ -29,7 +29,7 @@ class EventReply:
 
     Args:
         places: Where the text stands.
-        key: Of the note of each answer.
+        key: The name under which the note of each answer is written.
         is_of_lines: Whether it is lines of JSON rather than server-sent events.
     """
 

@@ -31,7 +31,7 @@ class Undecodable(ValueError):
 
 
 def decoded(body: bytes, encoding: str | None, most: int) -> bytes:
-    """Return a whole body without its compression, which may have ``most`` bytes."""
+    """Return a whole body without its compression; refuse one of more than ``most`` bytes."""
     name = (encoding or "identity").strip().lower()
     if name not in ("identity", ""):
         if name not in WINDOWS:

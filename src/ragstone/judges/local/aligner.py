@@ -34,8 +34,8 @@ from .text_terms import WORDS_VERSION, stem_or_none, terms, tokens
 
 LIKENESS_VERSION = f"ragstone-likeness/1({WORDS_VERSION})"
 
+# The weight of a stop word, and of a word that the question gives; other words weigh 1.
 SMALL_WORD = 0.1
-# What stop words, and words that the question gives, weigh beside the others.
 GIVEN_WORD = 0.3
 
 
@@ -271,7 +271,7 @@ def like(encoder: Encoder, statements: Sequence[Statement]) -> dict[Statement, L
             for triple, row in rows.items() if len(row) > 1}  # fmt: skip
 
 
-# Looked at together.
+# How many statements are compared at a time.
 STATEMENTS = 256
 
 

@@ -349,10 +349,10 @@ def probability_of(seen: EvidenceCounts, alignment: Alignment | None = None) -> 
     return probability / 2 if seen.unknown_figures else probability
 
 
-# Share of neighbouring words the other way round that another wording may have.
+# The share of neighbouring words that may be in reverse order in a mere rewording.
 ORDERLY = 0.4
 
-# How much the logit of the probability falls with what is above it.
+# How fast the logit of the probability falls as disorder exceeds ``ORDERLY``.
 DISORDER = 10
 
 

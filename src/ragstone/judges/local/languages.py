@@ -141,8 +141,8 @@ UNNAMED = "another language"
 # Those that have the same small words.
 DANISH = ["Danish", "Norwegian"]
 
-# Characters of a text by which its language is told, words of an unknown one, and those from
-# which on it is more than a name.
+# Characters of a text that are read for its language; the words that show an unknown language; and
+# the words from which on a text is more than a name.
 LOOKED_AT, ENOUGH, SENTENCE = 400, 8, 3
 
 # Small words that names have too, which keep them in any language.

@@ -38,11 +38,11 @@ from .bertscore_tables import (
     read_baseline,
 )
 
-# Of token vectors, estimated.
+# Bytes of token vectors held at once, estimated.
 BYTES_AT_ONCE = 2**27
 
 CHARACTERS_A_TOKEN = 3
-# Of a grid's matrix of token cosines.
+# Cells of a grid's cosine matrix held at once.
 CELLS_AT_ONCE = 2**23
 
 Numbers = NDArray[np.float64]

@@ -66,7 +66,7 @@ HEADER = ["LAYER", "P", "R", "F"]
 
 # Mean precision, recall and F1 of unrelated texts, each below 1.
 #
-# A score x is rescaled to ``(x - b) / (1 - b)``: 0 is as good as chance, below 0 is it worse, and 1
+# A score x is rescaled to ``(x - b) / (1 - b)``: 0 is as good as chance, below 0 is worse, and 1
 # stays 1.
 Baseline = tuple[float, float, float]
 

@@ -124,13 +124,13 @@ def _cut(
             first += 1
 
 
-# Where a server fails, what was embedded before is kept.
+# Texts are embedded this many at a time; if a server fails, what was embedded before is kept.
 TEXTS_AT_ONCE = 2_000
 
 PAIRS_AT_ONCE = 8_192
 
 LEAST = -1.0
-# Of a cosine. Vectors of 32 bits hold no more, and .5 should be .5 at a threshold.
+# Decimals kept of a cosine: vectors of 32 bits hold no more, and .5 should be .5 at a threshold.
 DECIMALS = 6
 
 

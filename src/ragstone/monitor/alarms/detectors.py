@@ -33,7 +33,7 @@ from .slice_rules import WatchedSlice
 
 Floats = NDArray[np.float64]
 
-# Of all slices in one transaction, about 0.1 s: whoever takes traces in waits for it.
+# Scores of all slices read in one transaction, about 0.1 s, during which the intake waits.
 MOST_SCORES = 5_000
 
 # Scores in a row by one other judge, after which it is the judge. Fewer are those of one that

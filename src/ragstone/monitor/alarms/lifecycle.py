@@ -60,8 +60,8 @@ class SlicesAtWork:
     """All slices of all rules.
 
     Attributes:
-        learning: Rules and slices that wait for the first answers, from which the margin is
-            counted: with how many came, and how many are wanted.
+        learning: Rules and slices that wait for the first answers, from which their margin counts;
+            each with how many have come and how many are needed.
         overfull: The names of rules with more slices than are watched.
         broken: The names of rules that cannot be watched, each with why.
     """
@@ -130,7 +130,7 @@ def _known(run: Sql, rule: AlarmRule) -> dict[str, Any]:
 def _at_work(
     run: Sql, settings: MonitorSettings, rule: AlarmRule, slice: str, known: Mapping[str, Any]
 ) -> WatchedSlice | tuple[str, str, int, int]:
-    """Return a rule on a slice, or how many of the first answers came that it waits for."""
+    """Return a rule at work on a slice, or how many of the first answers it needs have come."""
     slices, begun, judge = known["slices"], known["begun"], None
     if rule.bar is not None:
         bar = AlarmBar(rule.bar)

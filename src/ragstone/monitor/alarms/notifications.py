@@ -260,10 +260,10 @@ async def _post(url: str, body: bytes, headers: dict[str, str]) -> int:
         return answer.status
 
 
-# Seconds for which who took a message has it; longer than any try takes.
+# Seconds for which a message is reserved for whoever took it; longer than any try takes.
 HELD = 120.0
 
-# Seconds until the second try, which double from try to try, and the most of them.
+# Seconds until the second try, which double with each further try, and the longest wait.
 FIRST, LONGEST = 5.0, 3_600.0
 
 # About three days.

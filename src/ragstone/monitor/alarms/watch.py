@@ -65,7 +65,7 @@ SILENCE = 1_800.0
 # comes lets it be looked at at once.
 AGAIN = 300.0
 
-# In one transaction: whoever takes traces in waits for it.
+# Scores and sessions of a metric handled in one transaction, during which the intake waits.
 MOST_SCORES, MOST_SESSIONS = 2_000, 500
 
 

@@ -27,11 +27,11 @@ GIGABYTE = 1_000_000_000
 # Traces that go in one transaction.
 PAGE = 100
 
-# The share that goes where there is too much, so that it need not be done all the time.
+# The least share of traces that is dropped when there are too many, so that this stays rare.
 LEAST = 0.1
 
-# How much a database grows before more of it goes: a server does not give back what was freed,
-# but fills it again.
+# How much a database may grow before more is dropped: a server does not give freed space back, but
+# fills it again.
 GROWN = 1.01
 
 SIZE, LEFT = "retained_size", "retention_left"

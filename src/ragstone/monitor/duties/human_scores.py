@@ -29,7 +29,7 @@ from ragstone.monitor.store.stored_examples import examples_to_score
 
 TAKEN = "labels_taken"
 
-# Labelled answers from which on a queue counts in place of older ones that have more.
+# With this many labelled answers a queue is used instead of older queues that have more.
 ENOUGH = 30
 
 

@@ -109,7 +109,7 @@ WAIT, LONGEST_WAIT = 30.0, 600.0
 # Seconds after which what is due is given up: an alarm about a day ago helps nobody.
 GIVEN_UP = 86_400.0
 
-# How much of what judging cost before counts, beside the last batch.
+# The weight of the earlier cost of judging in the running mean; the last batch has the rest.
 MEMORY = 0.8
 
 

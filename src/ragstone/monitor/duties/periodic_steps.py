@@ -33,7 +33,7 @@ FIRST, LONGEST = 1.0, 60.0
 
 @dataclass
 class Retried:
-    """A duty that never raises: a fault is logged, and the duty waits the longer the more often.
+    """A duty that never raises: a fault is logged, and each further one makes the duty wait longer.
 
     Attributes:
         rest: Seconds that it waits once it did less than a ``page``.

@@ -22,7 +22,7 @@ from ragstone.monitor.store.stored_alarms import firing_alarms
 HOUR, DAY = 3_600, 86_400
 
 CONTENTS = ("there", "ids_only", "none")
-# What to set where the answers come from where traces come without their texts.
+# The variable to set in the app that answers if its traces come without texts.
 CONTENT_VARIABLE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_AND_EVENT"
 
 COUNTED = (

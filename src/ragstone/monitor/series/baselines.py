@@ -139,10 +139,10 @@ def unit_of(rule: AlarmRule) -> dict[str, str]:
     return {} if rule.of == "answers" else {"of": rule.of}
 
 
-# Of the interval, of which one end counts: that end holds with 95 %.
+# The level of an interval of which only one end is used: that end holds with 95 %.
 BAR_LEVEL = 0.9
 
-# Of the first answers, as a share of the best, for a rule's delay before any came.
+# The mean that first answers are taken to have, as a share of the best, until some have come.
 USUAL_MEAN = 0.85
 
 # Answers of a slice in a run, from which on its own mean counts in place of the whole run's.
@@ -151,7 +151,7 @@ FEWEST = 30
 
 @lru_cache(maxsize=4096)
 def bar_of_run(rule: AlarmRule, baseline: BaselineSettings, slice: str) -> AlarmBar:
-    """Return the bar of a rule with a margin to the run of a baseline, which has one.
+    """Return the bar of a rule with a margin; the settings must name a baseline run.
 
     A slice is compared with the same slice of the run where that has enough answers, else with the
     whole run.

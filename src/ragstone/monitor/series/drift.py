@@ -50,7 +50,7 @@ FEATURES: Mapping[str, Callable[[Example], float | None]] = {
 
 
 DAY = 86_400.0
-# So many windows are what one is compared with, where there is no run.
+# Without a baseline run, a window is compared with this many windows before it.
 BEFORE = 7
 
 # Answers that are looked at on each side.
@@ -86,7 +86,7 @@ def drift(
 ) -> tuple[float, int, tuple[FeatureDrift, ...]]:
     """Compare inputs and outputs of the last whole window with a run or with those before.
 
-    Returns its begin, the how many-th window it is since the first answer that is kept, and the
+    Returns the window's start, its number counted from the first answer that is kept, and the
     features.
 
     Windows begin at whole multiples of their length since the epoch, so that however often one

@@ -26,7 +26,7 @@ from ragstone.stats.monitoring.windows import (
 from ragstone.stats.rate_bounds import worst_best
 
 MOST_WINDOWS = 240
-# So many windows that do not overlap, by default, make up what is shown: of a day an hour each.
+# By default, this many windows side by side fill the time shown: for a day, one hour each.
 WINDOWS_ABREAST = 24
 
 

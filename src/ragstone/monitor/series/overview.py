@@ -302,7 +302,7 @@ def sessions_over_time(
     windows: Sequence[int],
     slice: Facet | None = None,
 ) -> list[tuple[SessionWindow, ...]]:
-    """Return the figures of sessions by when their last turn was, in each number of windows.
+    """Return the figures of sessions by the time of their last turn, for each number of windows.
 
     A session counts where all its turns were drawn to be judged, with a weight of one over the
     probability of that; the guard checks every turn. What is not judged yet, or failed, is

@@ -151,7 +151,7 @@ class SamplingSettings:
 
 
 def check_rate(rate: float) -> None:
-    """See that answers can be drawn with a probability that was given in place of the file's."""
+    """Check that answers can be drawn with a probability that was given in place of the file's."""
     if not LEAST_RATE <= rate <= 1:
         raise InputError(
             f"{argument('sample', rate)} is no probability from {LEAST_RATE:g} to 1: write 0.2, "

@@ -299,7 +299,7 @@ COUNT_EVERY = 600.0
 def count_answers_together(
     run: Sql, now: float, rules: Mapping[str, tuple[str, Facet | None]]
 ) -> None:
-    """Remember the judged answers a session, in the mean of the last ones, by the name of a rule.
+    """Remember, for each rule by name, how many judged answers a session had lately on average.
 
     They are counted now and then, for the metric and the facet of each rule.
     """

@@ -76,11 +76,11 @@ SUMS_TO_MAKE = (
 # through which row it has, ``waiting`` that more may come. ``to_do`` says what comes next for an
 # example: to be assessed by the guard's checks, or to be drawn or not.
 #
-# ``draws`` says of each example with which probability it was drawn to be judged, and how far that
-# is: out, due, judged, failed or shed. It was drawn if its lot, which the turns of a session share,
-# is less than that; where none is kept, it had one of its own. A score's weight is one over its
-# probability. ``again``: the example had been judged before and its text changed, so no detector
-# counts it twice.
+# ``draws`` says with which probability each example was drawn to be judged, and what became of it:
+# out, due, judged, failed or shed. It was drawn if its lot is below that probability; the turns of
+# a session share a lot, and an example for which none is kept had one of its own. A score's weight
+# is one over its probability. ``again``: the example had been judged before and its text changed,
+# so no detector counts it twice.
 #
 # ``open_sessions`` are those of which a metric that is watched by sessions has a score, and more
 # may come; ``watched_sessions`` those that are over, with one score, each once: value, undefined,
@@ -231,7 +231,7 @@ def open_store(
 def check_place(
     text: str, *, folder: Path | None = None, make: bool = True, writes: bool = False
 ) -> None:
-    """See that a store can be at a place; nothing is made, and no server is asked."""
+    """Check that a store can be at a place; nothing is made, and no server is asked."""
     if not text.strip():
         raise InputError(f"{argument('store', text)} names no store: {KINDS}.")
     on_server = text.startswith(POSTGRES)

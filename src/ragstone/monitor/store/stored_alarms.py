@@ -165,7 +165,7 @@ def queued(run: Sql, alarms: Collection[int]) -> set[tuple[int, str, str]]:
     return {(int(alarm), channel, event) for alarm, channel, event in rows}
 
 
-# Seconds; no notification waits for so long: one that would was put off by a clock that ran ahead.
+# Seconds; a notification due further ahead than this was put off by a clock that ran ahead.
 AHEAD = 7_200.0
 
 

@@ -210,10 +210,10 @@ def facet_values(run: Sql, most: int) -> list[tuple[str, str]]:
 def judged_answer(
     run: Sql, example: str
 ) -> tuple[dict[str, Any] | None, Any, tuple[float, str] | None]:
-    """Return how far an example was judged, which is there; None for what was not done yet.
+    """Return what is known of a stored example; None for each step that was not done yet.
 
-    First what the guard said, then what a judge did, and at last the probability with which it was
-    drawn to be judged, with the draw's state.
+    The guard's assessment, the judgements, and the probability of being drawn with the draw's
+    state.
     """
     ((assessment, judgements, probability, state),) = run(
         "SELECT a.assessment, j.judgements, d.probability, d.state FROM examples e "

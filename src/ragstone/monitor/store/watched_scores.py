@@ -315,10 +315,10 @@ def drop_detectors(run: Sql, detectors: Collection[tuple[str, str]]) -> None:
 def judged_window(
     run: Sql, metric: str, facet: Facet | None, first: int, last: int, unit: Unit = "answers"
 ) -> tuple[int, float, float]:
-    """Return number, mean and begin of the watched scores from one number through another.
+    """Return how many watched scores lie between two numbers, their mean, and their start.
 
-    The mean is weighted by one over the probabilities, on the metric's own scale; they begin when
-    the first of these answers was given.
+    The mean is weighted by one over the probabilities, on the metric's own scale; the start is
+    when the first of these answers was given.
 
     Args:
         first: Number of a score; where it is there no more, the next one counts.

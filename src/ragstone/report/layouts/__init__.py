@@ -67,9 +67,9 @@ def reports_of(run: Run) -> list[str]:
 
 
 def limits_reached(run: Run, suite: str) -> list[tuple[Limit, str, int, int]]:
-    """For each limit of a report's suite and each system, how many answers are beyond it.
+    """Count, for each limit of a report's suite and each system, the answers beyond the limit.
 
-    Of how many with a value comes last.
+    The last number of each row is how many answers have a value.
     """
     layout, data = as_asked(LAYOUTS[suite], run), ReportData(run)
     reached = []
@@ -153,7 +153,7 @@ def write_report(report: Report, out: Path) -> list[Path]:
 
 
 def check_target(out: Path, ending: str = ".csv") -> None:
-    """See that a report is to be written into a folder, or as a file with this ending."""
+    """Check that a report is to be written into a folder, or as a file with this ending."""
     if out.is_dir() or out.suffix == ending:
         return
     if out.suffix or out.exists():

@@ -203,7 +203,7 @@ def slices(field: str, estimates: Sequence[Estimate], suites: Sequence[str] = ()
 def slice_rows(
     field: str, estimates: Sequence[Estimate], values: Sequence[str]
 ) -> Iterator[tuple[str, Estimate, dict[str, list[Estimate | None]]]]:
-    """Yield each metric with a value: its name, an estimate, those of each system by value."""
+    """Yield each metric with a value: its name, an estimate, and those by system and value."""
     names = row_names(estimates)
     ordered = [estimate for ones in by_family(estimates).values() for estimate in ones]
     for metric, ones in by_metric(ordered).items():

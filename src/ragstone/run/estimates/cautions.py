@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 def grouping(
     shards: Shards, spec: RunSpec
 ) -> tuple[EstimateGroups, RepeatedQuestions, Mapping[str, int]]:
-    """Look over the facets of a run, a few shards at a time; a few bytes a question are held.
+    """Go through the facets of a run a few shards at a time, holding a few bytes a question.
 
     Returns:
-        Its groups, its repeated questions, and how many each ``cluster``, ``question`` and
-        ``contexts`` of its examples are.
+        Its groups, its repeated questions, and how many clusters, questions and contexts it has,
+        by ``cluster``, ``question`` and ``contexts``.
     """
     seen = {
         name: Gathered(partial(first_of_each, keys=(name,)))
@@ -79,13 +79,15 @@ def grouping(
 # The code of the remark on clusters that are too narrow.
 NOT_INDEPENDENT = "not_independent"
 
-# The language the local judge was measured on; shares from which others are told, and named.
+# The language the local judge was measured on; the share of all others from which a run is told
+# so, and the share from which one of them is named.
 ENGLISH, FOREIGN, RARE = "English", 0.1, 0.005
 
 # Clusters below which an interval is rough; benchmarks/interval_coverage.py goes down to ten.
 FEW = 10
 
-# The same for a mean of scores in a range: of 20, one in ten that is far off is absent in 12 %.
+# The same for a mean of scores in a range: 12 % of samples of 20 clusters hold none of a kind that
+# is far off and makes up one in ten.
 FEW_SCORES = 30
 
 PAIRS = (
@@ -143,7 +145,7 @@ def _of_cut_texts(tally: RunTally, opened: ModelNames, encoder: str) -> Iterator
 
 
 def of_models(tally: RunTally, counts: "Counts | None") -> Iterator[str]:
-    """Of a run that models judge: others, open questions, lacking evidence, what was saved."""
+    """Remark on several models of a judge, open questions, lacking evidence and reused replies."""
     by_judge: dict[str, list[str]] = {}
     for (judge, model), count in tally.served.items():
         by_judge.setdefault(judge, []).append(f"{model}={count}")
@@ -172,8 +174,8 @@ LEAST_SHARE = 0.5
 def of_clusters(cluster: str, clusters: int, origins: Sequence[Path]) -> Iterator[str]:
     """Remark that turns of a session are dependent, and that clusters share documents.
 
-    Of several fields whose values hold whole clusters, and some value several, the one with the
-    fewest values is named.
+    A field qualifies if each of its values holds whole clusters, and some value several; of such
+    fields, the one with the fewest values is named.
 
     Args:
         origins: The files that say which cluster has which values; see ``sums.origins``.

@@ -83,7 +83,7 @@ def rows_of(group: Mapping[str, str]) -> pl.Expr:
 # Flags that say something of one score, and are not counted.
 NOTES = ("best_reference=", "components=", "weight_coverage=")
 
-# Rows that are held twice at the least, before those of one key are put together.
+# Rows are put together by key once there are this many more than twice as many as were kept.
 AT_ONCE = 500_000
 
 

@@ -157,7 +157,7 @@ def origins(examples: Sequence[Example], clusters: pl.Series) -> pl.DataFrame:
     return pl.concat(frames)
 
 
-# Examples of a bucket, about: as many as are held in memory at a time.
+# About how many examples a bucket has at most; of buckets on disk, one at a time is in memory.
 EXAMPLES = 50_000
 
 # Rows of a type with a field ``cluster``, a hash.
@@ -222,10 +222,10 @@ SCORE = {
 
 # Consecutive examples with their scores: facets, scores, and scores that are alike.
 #
-# Facets are a row an example: ``system``, ``cluster`` (a hash), a ``by_column`` a field. Scores are
-# ``SCORE``, with columns numbered from 0. The rows of a column are one for each example, in the
-# order of the facets; their value is null unless their status is VALUE. Of a column whose scores
-# are alike there is one row, for all examples.
+# Facets are a row an example: ``system``, ``cluster`` (a hash), and a ``by_column`` for each field.
+# Scores are ``SCORE``, with columns numbered from 0. The rows of a column are one for each example,
+# in the order of the facets; their value is null unless their status is VALUE. A column whose
+# scores are all alike has a single row, for all examples.
 ScorePiece = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]
 
 
@@ -335,7 +335,7 @@ def _rows(
 def _cells(rows: Rows, groups: EstimateGroups) -> Iterator[tuple[Ints, Keys, OfGroups]]:
     """Yield the clusters within each group of one kind; those of a group stand together.
 
-    For each row its cluster there, the key of each of these, and which are a group's.
+    Each item is the cluster of every row, the key of every cluster, and each group's clusters.
     """
     names, cluster = np.unique(rows["cluster"], return_inverse=True)
     for group in groups.places(rows["codes"]):

@@ -38,9 +38,9 @@ from .judge_blocks import LabelFiles, resolve
 # Characters of a block, texts and context ids, with which it ends.
 CHARACTERS = 4_000_000
 
+# The most examples and characters in a shard, unless a single example has more. Where lines of a
+# file are cut as they stand, their bytes are counted instead of characters.
 OF_A_SHARD = 2_500
-# The most examples and characters of a shard, unless one example alone has more. Where lines of a
-# file are cut as they stand, their bytes count for characters.
 CHARACTERS_OF_A_SHARD = 32_000_000
 
 
@@ -56,7 +56,7 @@ def size_of_a_shard() -> PieceSize:
 # The number of a shard, and its examples, which are read before those of the next.
 DataShard = tuple[int, Iterable[Example]]
 
-# Rejected records and broken rules, as lines in texts of several, and how often each was broken.
+# Rejected records and broken rules, each as texts of several lines, and a count for each rule.
 Faults = tuple[Iterator[str], Iterator[str], Counter[str]]
 
 

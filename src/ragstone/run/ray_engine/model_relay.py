@@ -67,8 +67,8 @@ Put = tuple[Ticket, str, Question, int]
 AT_ONCE = 512
 # Questions of a worker that wait in the relay at the same time.
 OPEN = 1_000
-# Calls that the relay holds at the same time: of a thousand workers, so that what takes questions
-# and answers them always has a place among those that wait.
+# Calls that the relay holds at a time: enough for a thousand workers, so that the calls that take
+# questions and hand back answers always find a place.
 PLACES = 1_000 * OPEN
 # Seconds after which a call that waits for questions comes back without.
 PATIENCE = 1.0

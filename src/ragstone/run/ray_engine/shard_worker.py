@@ -182,7 +182,7 @@ def _read(data: Examples, task: ShardTask) -> tuple[Brief, dict[int, Example]]:
     return Brief(task.shard, len(placed), {}, {}, facts, new_ids, broken, rules), placed
 
 
-# Packages of which all nodes need the same version, for the same bytes come of the same code.
+# Packages that need one version on all nodes, because only the same code writes the same bytes.
 ALIKE = ("ragstone", "numpy", "polars", "pydantic", "ray")
 
 

@@ -126,7 +126,7 @@ def unpaired_difference(
 def mcnemar_exact(only_a: int, only_b: int) -> float:
     """Two-sided exact binomial p-value for the hypothesis that two rates are equal.
 
-    From the numbers of pairs on which only the first succeeds, and only the second.
+    The arguments count the pairs on which only the first, or only the second, succeeds.
 
         min(1, 2 · P(X <= min(only_a, only_b))),   X ~ Binomial(only_a + only_b, 1/2)
 
@@ -148,7 +148,7 @@ def newcombe_paired(
 ) -> Interval | None:
     """Interval for rate a - rate b, inside [-1, 1] and never a single point.
 
-    From the numbers of rows on which both succeed, only a, only b, and neither; need not be whole.
+    The arguments count the rows on which both succeed, only a, only b, and neither (or fractions).
 
     Combines the distances from each rate to the ends of its Wilson interval by the law of cosines,
     with the correlation of a and b as the cosine:

@@ -269,7 +269,7 @@ def rate_correction(
     """A rate, prepared; without an interval if there is a reason for that.
 
     Args:
-        ends: Of its interval, by the quantile: of Student's t for ``df``, of the normal for None.
+        ends: Gives the interval's ends for a quantile, Student's t for ``df``, normal for None.
     """
     all_flags = flags + sample.flags
 

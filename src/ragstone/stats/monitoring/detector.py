@@ -20,10 +20,10 @@ FALLS = 0.08 * 1.6 ** np.arange(12)
 # more answers: large ones have few to begin with, small ones many.
 USUAL_FALL = 0.3
 
-# Of the logarithm of the falls, as the capital lies on them.
+# The standard deviation of the logarithm of a fall, in the density that spreads the capital.
 SPREAD = 0.8
 
-# Of the capital, for the largest bet: graded scores vary less than 0 and 1 and want large ones.
+# The least share of the capital on the largest bet: graded scores vary less and want large ones.
 LEAST_SHARE = 0.02
 
 # A bet above this is not told from the largest one, 1.

@@ -84,8 +84,7 @@ LONGEST_NAME = 60
 TYPED = {"metric": "faithfulness", "bar": "0.8", "before": "0.85", "after": "0.75",
          "false_alarms": "0.05", "answers": "10000", "rules": "1", "rate": "1"}  # fmt: skip
 
-# The bar that a margin's delay is told for while no baseline has said one: the way from the best
-# to the worst is one.
+# The bar assumed for a margin's delay until a baseline gives one, with the metric's range as 1.
 ASSUMED = 0.8
 
 

@@ -33,10 +33,10 @@ from ragstone.web.templating import View, drawn
 # Taken where the address has none.
 MARGIN = "0.05"
 
-# Of so many every pair is offered, of more each with the one before it.
+# Up to this many runs, every pair is offered; of more, each run with the one before it.
 FEW_RUNS = 5
 
-# So many pairs of systems stand side by side; more are a list to choose from.
+# Up to this many pairs of systems stand side by side; more become a list to choose from.
 FEW_PAIRS = 5
 
 

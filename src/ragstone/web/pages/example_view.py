@@ -51,11 +51,11 @@ from ragstone.web.templating import View, fact_in_words, figure
 
 from .examples_view import PLACE, chosen_rows
 
+# The bytes that each part may take, so that no example makes a page of more than 200 KB.
 QUESTION, ANSWER, REFERENCES = 7_000, 30_000, 8_000
 CLAIMS, STATEMENTS, EVIDENCE = 52_000, 17_000, 5_000
 CONTEXTS, FEWEST_CONTEXTS = 56_000, 20_000
 HISTORY, SCORES, LABELS, SYSTEMS, COPIED = 6_000, 12_000, 4_000, 6_000, 30_000
-# Bytes that a part may take, so that no example makes a page of more than 200 KB.
 PAGE, SMALL_PARTS = 185_000, 40_000
 
 OVER = "over"

@@ -37,7 +37,7 @@ CONTEXTS_PART, SHORTEST = "contexts", 400
 
 
 def first_of(request: Asked, part: str) -> int:
-    """Return where a part begins: what an address asks more of, behind what was shown."""
+    """Return where a part begins: after what was shown, if the address asks for more; else 0."""
     return request.number("from", 0) if request.one("part") == part else 0
 
 
