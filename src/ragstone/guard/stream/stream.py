@@ -176,10 +176,13 @@ def driven(
     steps: Steps,
     chunks: Iterable[Any],
     within: Callable[[], AbstractContextManager[Any]] = nullcontext,
+    *,
+    closes: bool = True,
 ) -> Generator[Any]:
     """Yield what leaves of a source by steps; ``within`` is entered around each reading.
 
-    Both are closed where whoever iterates leaves before the end.
+    Where whoever iterates leaves before the end, the source is closed, if ``closes``, so that
+    nobody writes on, and then the steps, which may judge.
     """
     source: Iterator[Any] | None = None
     go_on: Callable[[], Step] = partial(steps.send, None)
@@ -201,14 +204,17 @@ def driven(
                     go_on = partial(steps.send, step())
     finally:
         if getgeneratorstate(steps) == GEN_SUSPENDED:
+            if closes:
+                _close(source, chunks)
             steps.close()
-            _close(source, chunks)
 
 
 async def adriven(
     steps: Steps,
     chunks: AsyncIterable[Any],
     within: Callable[[], AbstractContextManager[Any]] = nullcontext,
+    *,
+    closes: bool = True,
 ) -> AsyncGenerator[Any]:
     """Yield as ``driven`` does, over an asynchronous source; what takes time runs in a thread."""
     source: AsyncIterator[Any] | None = None
@@ -232,8 +238,11 @@ async def adriven(
                     go_on = partial(steps.send, await asyncio.to_thread(step))
     finally:
         if getgeneratorstate(steps) == GEN_SUSPENDED:
-            steps.close()
-            await _aclose(source, chunks)
+            try:
+                if closes:
+                    await _aclose(source, chunks)
+            finally:
+                steps.close()
 
 
 def _close(*sources: object) -> None:
