@@ -15,13 +15,7 @@ from ragstone.judges.local.claims_and_evidence import LocatedClaim
 from ragstone.judges.local.text_terms import terms
 
 from .addresses import Place
-from .assessment import (
-    AnswerSpan,
-    CheckResult,
-    CheckStatus,
-    Issue,
-    JudgedClaim,
-)
+from .assessment import AnswerSpan, CheckResult, CheckStatus, Issue, JudgedClaim
 from .guard_input import LONGEST_SENTENCE, MOST_BRACKETS, Answered, asks_for_a_list, is_share
 from .new_facts import LONGEST, new_names, new_numbers, new_numbers_of_headings
 from .visible_text import unreadable

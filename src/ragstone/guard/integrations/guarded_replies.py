@@ -13,15 +13,7 @@ from ragstone.guard.assessment import Contained
 from ragstone.guard.stream import PushedStream, ReleasePolicy
 from ragstone.guard.stream.release import Policy, Signal, Steps, parts_of
 
-from .request_guard import (
-    HELD,
-    ContainedInRequest,
-    Exchange,
-    OnFail,
-    RequestGuard,
-    Ruling,
-    Told,
-)
+from .request_guard import HELD, ContainedInRequest, Exchange, OnFail, RequestGuard, Ruling, Told
 from .request_reading import (
     BufferedRequest,
     ChatCompletions,

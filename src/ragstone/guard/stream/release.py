@@ -12,14 +12,7 @@ from ragstone.data.thoughts import ThoughtFilter
 from ragstone.guard.assessment import Assessment, CheckStatus, Contained
 
 from .sentence_boundaries import StreamUnit, Units
-from .unit_judge import (
-    ArrivingText,
-    Grouping,
-    Text,
-    UnitGroup,
-    UnitJudge,
-    UnitVerdict,
-)
+from .unit_judge import ArrivingText, Grouping, Text, UnitGroup, UnitJudge, UnitVerdict
 
 NotJudgedKind = Literal["tool_call", "reasoning"]
 
