@@ -176,6 +176,10 @@ class ClaimVerdict(NamedTuple):
     quote: str | None = None
 
 
+# A verdict for each claim; or, as a reason, why there are none.
+ClaimVerdicts = Sequence[ClaimVerdict] | str
+
+
 @dataclass(frozen=True)
 class ClaimsJudge:
     """Judges the claims of one answer.
@@ -183,12 +187,12 @@ class ClaimsJudge:
     Attributes:
         name: Written to every claim that it judged.
         parts: Versions of what its numbers depend on.
-        verdicts: Returns a verdict for each claim; or, as a reason, why there are none.
+        verdicts: Judges claims of the answer.
     """
 
     name: str
     parts: Sequence[str]
-    verdicts: Callable[[Answered, Sequence[LocatedClaim]], Sequence[ClaimVerdict] | str]
+    verdicts: Callable[[Answered, Sequence[LocatedClaim]], ClaimVerdicts]
 
 
 @dataclass(frozen=True, slots=True)
