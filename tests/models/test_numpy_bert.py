@@ -185,6 +185,9 @@ def test_spans_and_numbers_are_those_of_the_tokens(encoder: FolderEncoder) -> No
 def test_a_layer_that_is_not_there_is_refused(encoder: FolderEncoder, layer: int) -> None:
     with pytest.raises(ModelError, match=f"tiny has layers 0 to 3, not {layer}"):
         encoder.tokens(["tin"], layer=layer)
+    # Before anything is read, so before the limit too.
+    with pytest.raises(ModelError, match=f"tiny has layers 0 to 3, not {layer}"):
+        encoder.tokens(["tin"], layer=layer, limit=0)
 
 
 def test_a_limit_below_three_is_refused(encoder: FolderEncoder) -> None:

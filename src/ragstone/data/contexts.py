@@ -81,7 +81,7 @@ def ranked_contexts(
     return contexts, order
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=256)
 def _keys(keys: tuple[str, ...]) -> tuple[str, str, bool]:
     """Which keys of an object are its text and its id, and whether that is a document's id."""
     by_name = {squash(key): key for key in reversed(keys)}

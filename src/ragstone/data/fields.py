@@ -164,7 +164,7 @@ def check_mapping(columns: Mapping[str, str]) -> None:
             raise UnknownName("field", name, NAMES)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=256)
 def plan(
     keys: tuple[object, ...], columns: tuple[tuple[str, str], ...], layout: str | None = None
 ) -> FieldLayout:

@@ -15,13 +15,7 @@ from ragstone.judges.local.claims_and_evidence import LocatedClaim
 from ragstone.judges.local.text_terms import terms
 
 from .addresses import Place
-from .assessment import (
-    AnswerSpan,
-    CheckResult,
-    CheckStatus,
-    Issue,
-    JudgedClaim,
-)
+from .assessment import AnswerSpan, CheckResult, CheckStatus, Issue, JudgedClaim
 from .guard_input import LONGEST_SENTENCE, MOST_BRACKETS, Answered, asks_for_a_list, is_share
 from .new_facts import LONGEST, new_names, new_numbers, new_numbers_of_headings
 from .visible_text import unreadable
@@ -182,6 +176,10 @@ class ClaimVerdict(NamedTuple):
     quote: str | None = None
 
 
+# A verdict for each claim; or, as a reason, why there are none.
+ClaimVerdicts = Sequence[ClaimVerdict] | str
+
+
 @dataclass(frozen=True)
 class ClaimsJudge:
     """Judges the claims of one answer.
@@ -189,12 +187,12 @@ class ClaimsJudge:
     Attributes:
         name: Written to every claim that it judged.
         parts: Versions of what its numbers depend on.
-        verdicts: Returns a verdict for each claim; or, as a reason, why there are none.
+        verdicts: Judges claims of the answer.
     """
 
     name: str
     parts: Sequence[str]
-    verdicts: Callable[[Answered, Sequence[LocatedClaim]], Sequence[ClaimVerdict] | str]
+    verdicts: Callable[[Answered, Sequence[LocatedClaim]], ClaimVerdicts]
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ from ragstone.models.download import BUILTIN
 from ragstone.run.calls.attempt import QueuedQuestion, attempted, why
 from ragstone.run.judging.judge_blocks import resolve
 
-from .answer_checks import ClaimsJudge, ClaimVerdict, local_verdict
+from .answer_checks import ClaimsJudge, ClaimVerdict, ClaimVerdicts, local_verdict
 from .assessment import LOGGER
 from .guard_input import Answered, Deadline
 
@@ -187,9 +187,7 @@ def encoder_judge(encoder: Encoder, name: str) -> ClaimsJudge:
     # Of requests, unlike of runs, nothing is kept on disk.
     aligner = Aligner(encoder.uncached if isinstance(encoder, CachedEncoder) else encoder)
 
-    def verdicts(
-        answered: Answered, claims: Sequence[LocatedClaim]
-    ) -> Sequence[ClaimVerdict] | str:
+    def verdicts(answered: Answered, claims: Sequence[LocatedClaim]) -> ClaimVerdicts:
         grounds = answered.grounds
         if sum(map(len, grounds.texts)) > MOST_CHARACTERS:
             return reason("too_much_for_encoder", most=MOST_CHARACTERS)
@@ -218,9 +216,7 @@ def rows_judge(name: str, identity: str, judge_until: Callable[[Deadline], Judge
         judge_until: Gives the judge for one answer, which has until this deadline.
     """
 
-    def verdicts(
-        answered: Answered, claims: Sequence[LocatedClaim]
-    ) -> Sequence[ClaimVerdict] | str:
+    def verdicts(answered: Answered, claims: Sequence[LocatedClaim]) -> ClaimVerdicts:
         example = Example(
             "1", "1", "", question=answered.question or None, answer=answered.answer,
             contexts=answered.grounds.contexts,
@@ -334,9 +330,7 @@ def timed(judge: ClaimsJudge, most: int, circuit: Circuit | None = None) -> Clai
     """
     free, breaker = Semaphore(most), circuit or Circuit(name=judge.name)
 
-    def verdicts(
-        answered: Answered, claims: Sequence[LocatedClaim]
-    ) -> Sequence[ClaimVerdict] | str:
+    def verdicts(answered: Answered, claims: Sequence[LocatedClaim]) -> ClaimVerdicts:
         if not breaker.allow():
             return breaker.reason
         judging = partial(judge.verdicts, answered, claims)

@@ -241,8 +241,6 @@ Take = Callable[[NDArray[np.intp], Sequence[Vectors]], None]
 
 
 # Computes the states of all texts at a layer and passes them to ``take``, batch by batch.
-#
-# It raises ``ModelError`` if this layer is not available.
 Compute = Callable[[Sequence[Ids], int, Take], None]
 
 
@@ -260,6 +258,7 @@ class FolderEncoder:
         *,
         dimensions: int,
         layers: int,
+        check: Callable[[int], None],
         compute: Compute,
         weights: Iterable[Path],
     ) -> None:
@@ -269,6 +268,7 @@ class FolderEncoder:
             back_end: Its name for reports, such as ``NumPy``.
             layers: The number of hidden layers; 0 if it returns one vector per text, passed on as
                 if the text had that one token.
+            check: Raises ``ModelError`` if a layer is not available.
             weights: The files that it computes from; they enter the fingerprint.
         """
         self.name = name
@@ -281,6 +281,7 @@ class FolderEncoder:
             f"{back_end} float32"
         )
         self._model = model
+        self._check = check
         self._compute = compute
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -298,6 +299,7 @@ class FolderEncoder:
         self, texts: Sequence[str], *, layer: int | None = None, limit: int | None = None
     ) -> list[TokenVectors]:
         layer = token_layer(self, layer)
+        self._check(layer)
         limit = token_limit(self, limit)
         whole = layer == self.layers and limit == self.max_tokens
         once, places = distinct(texts)

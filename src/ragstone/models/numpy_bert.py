@@ -9,6 +9,7 @@ computed in chunks that fit the processor's cache.
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 
@@ -297,7 +298,6 @@ def load(folder: Path, name: str) -> FolderEncoder:
     weights = read_weights(file, model.config)
 
     def compute(texts: Sequence[Ids], layer: int, take: Take) -> None:
-        check_layer(layer, len(weights.layers), name)
         lengths = token_counts(texts)
         waiting = list(batches(lengths))
         room = max(BATCH_TOKENS, lengths.max(initial=0))
@@ -324,6 +324,7 @@ def load(folder: Path, name: str) -> FolderEncoder:
         "NumPy",
         dimensions=weights.hidden,
         layers=len(weights.layers),
+        check=partial(check_layer, layers=len(weights.layers), name=name),
         compute=compute,
         weights=[file],
     )

@@ -169,13 +169,14 @@ def load(folder: Path, name: str) -> FolderEncoder:
     file = OnnxFile(graph, OUTPUTS, model.config.padding)
     layers = model.config.layers if file.output in TOKEN_OUTPUTS else 0
 
-    def compute(texts: Sequence[Ids], layer: int, take: Take) -> None:
+    def check(layer: int) -> None:
         if layer != layers:
             raise ModelError(
                 f"{name} is an ONNX file, which gives only its last layer, {layers}, not "
                 f"{layer}. Its weights give every layer: torch:FOLDER"
             )
 
+    def compute(texts: Sequence[Ids], layer: int, take: Take) -> None:  # noqa: ARG001
         def run(batch: NDArray[np.intp]) -> None:
             some = [texts[number] for number in batch]
             states = file.run(some)
@@ -194,6 +195,7 @@ def load(folder: Path, name: str) -> FolderEncoder:
         "ONNX",
         dimensions=file.dimensions,
         layers=layers,
+        check=check,
         compute=compute,
         weights=files(graph),
     )

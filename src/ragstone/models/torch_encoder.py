@@ -102,14 +102,13 @@ def load(where: str, name: str, *, revision: str = "", offline: bool) -> "TorchE
                 local_files_only=local,
                 revision=revision or None,
             )
-            encoder = TorchEncoder(name, model.float().eval())
+            return TorchEncoder(name, model.float().eval())
     except ModelError:
         raise
     except Exception as error:  # a model's loading code may raise anything
         raise ModelError(
             f"{name}: sentence-transformers cannot load it: {first_line(error)}"
         ) from error
-    return encoder
 
 
 class TorchEncoder:

@@ -210,6 +210,77 @@ def test_who_stops_reading_an_async_stream_closes_its_source() -> None:
     assert len(rulings) == 1
 
 
+def test_the_source_is_closed_before_what_was_read_is_judged() -> None:
+    done: list[str] = []
+
+    @guarded(GUARD, on_ruling=lambda _: done.append("judged"))
+    def answer(question: str, contexts: Any) -> Iterator[str]:
+        try:
+            yield f"{TRUE} It"
+            yield f" is made of {question}{contexts}"
+        finally:
+            done.append("closed")
+
+    stream: Any = answer("How long is the pier?", PIER)
+    assert next(stream) == TRUE
+    stream.close()
+    assert done == ["closed", "judged"]
+
+
+class SharedLines:
+    """Lines of which several readers take some, with the methods that a file has to close it."""
+
+    def __init__(self) -> None:
+        self.lines = iter([f"{TRUE} It", " is made of granite."])
+        self.closed = 0
+
+    def __iter__(self) -> "SharedLines":
+        return self
+
+    def __next__(self) -> str:
+        return next(self.lines)
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+class SharedAsyncLines(SharedLines):
+    def __aiter__(self) -> "SharedAsyncLines":
+        return self
+
+    async def __anext__(self) -> str:
+        return next(self.lines)
+
+    async def aclose(self) -> None:
+        self.closed += 1
+
+
+def test_who_stops_reading_leaves_an_iterator_open_that_others_may_read() -> None:
+    rulings: list[Ruling] = []
+
+    @guarded(GUARD, on_ruling=rulings.append)
+    def answer(question: str, contexts: Any) -> Iterator[str]:
+        assert question
+        assert contexts
+        return lines
+
+    lines = SharedLines()
+    stream: Any = answer("How long is the pier?", PIER)
+    assert next(stream) == TRUE
+    stream.close()
+    assert (lines.closed, list(lines)) == (0, [" is made of granite."])
+
+    async def called() -> None:
+        stream: Any = answer("How long is the pier?", PIER)
+        assert await anext(stream) == TRUE
+        await stream.aclose()
+
+    lines = SharedAsyncLines()
+    asyncio.run(called())
+    assert (lines.closed, list(lines)) == (0, [" is made of granite."])
+    assert len(rulings) == 2
+
+
 def test_a_function_that_returns_an_iterator_is_a_stream() -> None:
     @guarded(GUARD)
     def answer(question: str, contexts: Any) -> Iterator[str]:

@@ -4,6 +4,7 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from itertools import groupby
 from typing import Any
 
 import pytest
@@ -27,6 +28,8 @@ from ragstone.guard.integrations.request_guard import (
     Exchange,
     RequestGuard,
     is_held,
+    listening,
+    tell_guard,
     to_span,
 )
 from ragstone.report.reason_words import explain
@@ -230,3 +233,30 @@ def test_without_the_package_answers_are_judged_all_the_same() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True"], done.stderr
+
+
+def test_no_thread_reads_facts_of_two_tellings() -> None:
+    """Reads what is told before each instruction of the one who tells, as another thread may."""
+    seen: list[Exchange] = []
+
+    def look(frame: Any, event: str, _: object) -> Any:
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            seen.append(told.exchange)
+        return look
+
+    def tell(name: str) -> None:
+        tell_guard(question=name, contexts=[name], retrieval_scores=[name], run_id=name)
+
+    before = sys.gettrace()
+    with listening() as told:
+        tell("first")
+        sys.settrace(look)
+        try:
+            tell("second")
+        finally:
+            sys.settrace(before)
+        seen.append(told.exchange)
+    first, second = (Exchange(name, [name], [name], name) for name in ("first", "second"))
+    assert len(seen) > 20
+    assert [one for one, _ in groupby(seen)] == [first, second]

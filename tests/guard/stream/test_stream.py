@@ -26,6 +26,7 @@ from ragstone.guard import (
     pushed_stream,
 )
 from ragstone.guard.guard_input import LONGEST_SENTENCE
+from ragstone.guard.stream import AsyncStream, PushedStream
 from ragstone.guard.stream.release import parts_of
 from ragstone.guard.stream.unit_judge import UnitJudge
 from tests.project import ROOT
@@ -519,6 +520,25 @@ def test_pieces_in_which_no_text_is_known_are_refused_and_do_not_leave(piece: ob
         left.extend(found)
     assert left == [GOOD]
     assert source.closed == 1
+
+
+def test_what_a_stream_tells_can_only_be_read() -> None:
+    told = {"assessment", "cut", "released", "units"}
+    reads = {
+        Stream: told | {"close"},
+        AsyncStream: told | {"aclose"},
+        PushedStream: told | {"stopped", "feed", "close"},
+    }
+    streams = (
+        stream([GOOD]),
+        over(AsyncSource(GOOD)),
+        pushed_stream(GUARD, ReleasePolicy(), "Of what?", TEXTS),
+    )
+    for found in streams:
+        assert {name for name in dir(found) if not name.startswith("_")} == reads[type(found)]
+        for name in told:
+            with pytest.raises(AttributeError):
+                setattr(found, name, None)
 
 
 # Over asynchronous sources

@@ -16,6 +16,7 @@ from ragstone.stats.comparison.differences import holm
 from ragstone.stats.distributions import LEAST_P, Side, one_sided_p
 
 from .gate_requirements import (
+    COMPARES,
     Bound,
     NoWorse,
     gain,
@@ -51,9 +52,8 @@ class Check:
 
     def worst(self, most: int) -> tuple[tuple[str, float], ...]:
         """The worst examples by distance from the bar, ties in the order of the data."""
-        value, at = pl.col("value"), self.bar.at
-        wrong = {">=": value < at, ">": value <= at, "<=": value > at, "<": value >= at}
-        rows = self.scores.filter(wrong[self.bar.op]).sort(
+        met = COMPARES[self.bar.op](pl.col("value"), self.bar.at)
+        rows = self.scores.filter(~met).sort(
             "value", descending=self.bar.side == "below", maintain_order=True
         )
         return tuple(rows.select("example_id", "value").head(most).iter_rows())

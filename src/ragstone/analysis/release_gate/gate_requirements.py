@@ -6,11 +6,12 @@ decided on these means, not on example scores.
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isfinite
+from operator import ge, gt, le, lt
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -60,6 +61,7 @@ WRITTEN = re.compile(
 OPS: dict[str, Op] = {
     ">=": ">=", "=>": ">=", "≥": ">=", "<=": "<=", "=<": "<=", "≤": "<=", ">": ">", "<": "<",
 }  # fmt: skip
+COMPARES: dict[Op, Callable[[Any, float], Any]] = {">=": ge, ">": gt, "<=": le, "<": lt}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +83,7 @@ class Bound:
 
     def met(self, value: float) -> bool:
         """Return whether a number satisfies it."""
-        match self.op:
-            case ">=":
-                return value >= self.at
-            case ">":
-                return value > self.at
-            case "<=":
-                return value <= self.at
-            case "<":
-                return value < self.at
+        return bool(COMPARES[self.op](value, self.at))
 
     def cleared(self, interval: Interval) -> bool:
         """Return whether every number of the interval satisfies it."""

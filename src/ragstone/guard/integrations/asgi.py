@@ -20,11 +20,11 @@ from .request_guard import (
     HELD,
     HOLD,
     Assessing,
-    Exchange,
     IfNotJudged,
     OnFail,
     RequestGuard,
     Ruling,
+    Told,
     listening,
 )
 from .request_reading import (
@@ -61,7 +61,7 @@ class GuardedReply:
     policy: Policy
     reads_lines: bool
     request: BufferedRequest
-    facts: Exchange
+    facts: Told
     header: bytes
     out: Send
     _events: EventReply | None = None

@@ -177,7 +177,7 @@ def _number(choice: Any) -> AnswerKey:
 
 def _response_parts(events: ChatEvents, event: ServerEvent, value: Mapping[str, Any]) -> EventParts:
     kind = value["type"]
-    if kind == "response.output_text.delta" and isinstance(value.get("delta"), str):
+    if kind == _TEXT_DELTA and isinstance(value.get("delta"), str):
         key = _output(value)
         events.left.setdefault(key, "")
         return EventParts(value, {key: value["delta"]}, known=True)
@@ -199,16 +199,6 @@ def _response_parts(events: ChatEvents, event: ServerEvent, value: Mapping[str, 
     )  # fmt: skip
 
 
-def _response_piece(value: Mapping[str, Any], answer: AnswerKey, text: str) -> Mapping[str, Any]:
-    return _response_event("response.output_text.delta", value, answer, delta=text)
-
-
-def _response_end(
-    value: Mapping[str, Any], answer: AnswerKey, whole: str, _: bool
-) -> Mapping[str, Any]:
-    return _response_event(_TEXT_DONE, value, answer, text=whole)
-
-
 def _response_event(
     kind: str, value: Mapping[str, Any], answer: AnswerKey, **more: Any
 ) -> Mapping[str, Any]:
@@ -217,7 +207,7 @@ def _response_event(
     return {"type": kind, **same, **where, "logprobs": [], **more}
 
 
-_TEXT_DONE = "response.output_text.done"
+_TEXT_DELTA, _TEXT_DONE = "response.output_text.delta", "response.output_text.done"
 _BESIDE = (
     ("reasoning", "reasoning"),
     ("refusal", "refusal"),
@@ -362,13 +352,15 @@ _PARTS: dict[str, Callable[[ChatEvents, ServerEvent, Mapping[str, Any]], EventPa
 }
 _PIECES: dict[str, Callable[[Mapping[str, Any], AnswerKey, str], Mapping[str, Any]]] = {
     "chunk": _chunk,
-    "response": _response_piece,
+    "response": lambda value, answer, text: _response_event(_TEXT_DELTA, value, answer, delta=text),
     "message": _message_piece,
     "line": _line_piece,
 }
 _ENDS: dict[str, Callable[[Mapping[str, Any], AnswerKey, str, bool], Mapping[str, Any]]] = {
     "chunk": _chunk_end,
-    "response": _response_end,
+    "response": lambda value, answer, text, _: _response_event(
+        _TEXT_DONE, value, answer, text=text
+    ),
     "message": lambda _, answer, __, ___: {"type": "content_block_stop", "index": answer[1]},
     "line": _line_end,
 }

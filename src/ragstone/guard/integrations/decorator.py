@@ -3,15 +3,17 @@
 import copy
 import inspect
 from collections.abc import (
+    AsyncGenerator,
     AsyncIterator,
     Awaitable,
     Callable,
     Collection,
+    Generator,
     Iterator,
     Mapping,
     MutableMapping,
 )
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial, wraps
 from typing import Any, TypeVar, cast
 
@@ -34,6 +36,7 @@ from .request_guard import (
     IfNotJudged,
     RequestGuard,
     Ruling,
+    Told,
     listening,
 )
 
@@ -165,9 +168,7 @@ class _Guarded:
         ruling = self.judge.ruling(answer, by) if why is None else self.judge.not_judged(why, by)
         return self._given(returned, ruling)
 
-    async def _awaited(
-        self, returning: Awaitable[Any], args: Any, kwargs: Any, facts: Exchange
-    ) -> Any:
+    async def _awaited(self, returning: Awaitable[Any], args: Any, kwargs: Any, facts: Told) -> Any:
         with listening(facts):
             returned = await returning
         if (stream := self._stream(returned, args, kwargs, facts)) is not None:
@@ -177,16 +178,18 @@ class _Guarded:
             return self._given(returned, self.judge.not_judged(why, by))
         return self._given(returned, await self.judge.aruling(answer, by))
 
-    def _stream(self, returned: Any, args: Any, kwargs: Any, facts: Exchange) -> Any:
+    def _stream(self, returned: Any, args: Any, kwargs: Any, facts: Told) -> Any:
         begin = partial(self._begun, args, kwargs, facts)
         steps, within = piecewise(begin, self._at_the_end), partial(listening, facts)
+        # A generator is ours to close; a file, or an iterator that others read too, is not.
+        closes = isinstance(returned, Generator | AsyncGenerator)
         if isinstance(returned, AsyncIterator):
-            return adriven(steps, returned, within)
+            return adriven(steps, returned, within, closes=closes)
         if isinstance(returned, Iterator):
-            return driven(steps, returned, within)
+            return driven(steps, returned, within, closes=closes)
         return None
 
-    def _begun(self, args: Any, kwargs: Any, facts: Exchange) -> GuardedPieces:
+    def _begun(self, args: Any, kwargs: Any, facts: Told) -> GuardedPieces:
         _, by, why = self._known(args, kwargs, "", facts)
         return GuardedPieces(self.judge, self.release, by, why)
 
@@ -197,9 +200,9 @@ class _Guarded:
                 yield last
 
     def _known(
-        self, args: Any, kwargs: Any, returned: Any, facts: Exchange
+        self, args: Any, kwargs: Any, returned: Any, facts: Told
     ) -> tuple[str, Exchange, str | None]:
-        by = replace(facts)
+        by = facts.exchange
         with ContainedInRequest("extract failed", by.run_id) as extracting:
             bound = self.signature.bind(*args, **kwargs)
             bound.apply_defaults()

@@ -20,7 +20,7 @@ from .event_reader import (
     written_line,
 )
 from .guarded_replies import GuardedPieces, note_of
-from .request_guard import ContainedInRequest, Exchange, RequestGuard
+from .request_guard import ContainedInRequest, Exchange, RequestGuard, Told
 from .request_reading import BufferedRequest, Extraction
 
 
@@ -41,7 +41,7 @@ class EventReply:
         release: ReleasePolicy,
         key: str,
         request: BufferedRequest,
-        facts: Exchange,
+        facts: Told,
         send: Callable[[bytes], Awaitable[None]],
         *,
         is_of_lines: bool = False,
@@ -102,7 +102,7 @@ class EventReply:
 
     @property
     def _known(self) -> Exchange:
-        return self._told.over(Exchange(run_id=self._request.run_id))
+        return self._told.exchange.over(Exchange(run_id=self._request.run_id))
 
     async def _unread(self, body: bytes) -> None:
         if self._release.gives_unjudged:

@@ -13,14 +13,7 @@ from ragstone.guard.assessment import Contained
 from ragstone.guard.stream import PushedStream, ReleasePolicy
 from ragstone.guard.stream.release import Policy, Signal, Steps, parts_of
 
-from .request_guard import (
-    HELD,
-    ContainedInRequest,
-    Exchange,
-    OnFail,
-    RequestGuard,
-    Ruling,
-)
+from .request_guard import HELD, ContainedInRequest, Exchange, OnFail, RequestGuard, Ruling, Told
 from .request_reading import (
     BufferedRequest,
     ChatCompletions,
@@ -126,7 +119,7 @@ class JsonReplies:
     most_bytes: int
 
     async def judged(
-        self, body: bytes, encoding: str, request: BufferedRequest, facts: Exchange
+        self, body: bytes, encoding: str, request: BufferedRequest, facts: Told
     ) -> JudgedReply:
         """Return what is given in place of a whole body; ``facts`` went to ``tell_guard``."""
         with ContainedInRequest("guard failed", request.run_id) as judging:
@@ -143,16 +136,16 @@ class JsonReplies:
             why = judging.reason("guard_failed")
         return self.unseen(why, request, facts)
 
-    def unseen(self, why: str, request: BufferedRequest, facts: Exchange) -> JudgedReply:
+    def unseen(self, why: str, request: BufferedRequest, facts: Told) -> JudgedReply:
         """Return what is given in place of a reply in which no answer can be seen, and why."""
-        ruling = self.guard.not_judged(why, facts.over(Exchange(run_id=request.run_id)))
+        ruling = self.guard.not_judged(why, facts.exchange.over(Exchange(run_id=request.run_id)))
         if ruling.held and self.on_fail is not None:
             status = self.on_fail if isinstance(self.on_fail, int) else UNAVAILABLE
             return self._refused([ruling], status)
         return [ruling], "marked" if ruling.held else "passed", None, None
 
     async def _rulings(
-        self, answers: Sequence[str | None], reply: Any, request: BufferedRequest, facts: Exchange
+        self, answers: Sequence[str | None], reply: Any, request: BufferedRequest, facts: Told
     ) -> list[Ruling]:
         known, why = await self.extraction.exchange(request, facts, reply)
         rulings = []

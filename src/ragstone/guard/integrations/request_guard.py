@@ -68,11 +68,9 @@ HELD = "I cannot answer that from the sources I have."
 OnFail = str | int | None
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Exchange:
     """The facts that an answer is judged by, as far as they are known.
-
-    Of those told in a request there is one, shared by the tasks and threads that work on it.
 
     Attributes:
         question: None: not known.
@@ -91,7 +89,18 @@ class Exchange:
         return replace(self, **{name: getattr(other, name) for name in names})
 
 
-_TOLD: ContextVar[Exchange | None] = ContextVar("ragstone_guard_told", default=None)
+@dataclass(slots=True)
+class Told:
+    """The facts told in a request, shared by the tasks and threads that work on it.
+
+    Attributes:
+        exchange: Replaced whole, so that no thread reads facts of two calls of ``tell_guard``.
+    """
+
+    exchange: Exchange = Exchange()
+
+
+_TOLD: ContextVar[Told | None] = ContextVar("ragstone_guard_told", default=None)
 
 
 def tell_guard(
@@ -115,15 +124,13 @@ def tell_guard(
     """
     facts = _TOLD.get()
     if facts is not None:
-        known = Exchange(question, contexts, retrieval_scores, run_id).over(facts)
-        facts.question, facts.contexts = known.question, known.contexts
-        facts.retrieval_scores, facts.run_id = known.retrieval_scores, known.run_id
+        facts.exchange = Exchange(question, contexts, retrieval_scores, run_id).over(facts.exchange)
 
 
 @contextmanager
-def listening(facts: Exchange | None = None) -> Iterator[Exchange]:
+def listening(facts: Told | None = None) -> Iterator[Told]:
     """Hear what ``tell_guard`` is told inside, also in tasks and threads begun there."""
-    facts = Exchange() if facts is None else facts
+    facts = Told() if facts is None else facts
     token = _TOLD.set(facts)
     try:
         yield facts

@@ -17,7 +17,7 @@ from ragstone.core.escape import single_line
 from ragstone.core.messages import reason
 from ragstone.guard.assessment import LOGGER, shown
 
-from .request_guard import ContainedInRequest, Exchange
+from .request_guard import ContainedInRequest, Exchange, Told
 
 WINDOWS = {"gzip": zlib.MAX_WBITS | 16, "x-gzip": zlib.MAX_WBITS | 16, "deflate": zlib.MAX_WBITS}
 
@@ -361,14 +361,14 @@ class Extraction:
     reply_contexts: JsonPath | None
 
     async def exchange(
-        self, request: BufferedRequest, facts: Exchange, reply: Any
+        self, request: BufferedRequest, facts: Told, reply: Any
     ) -> tuple[Exchange, str | None]:
         """Return the facts that an answer is judged by; ``facts`` went to ``tell_guard``.
 
         The second is why it cannot be judged: the contexts are not where they should be. Without a
         question that can be read it is judged by them alone.
         """
-        known = facts.over(Exchange(run_id=request.run_id))
+        known = facts.exchange.over(Exchange(run_id=request.run_id))
         if known.contexts is None and self.reply_contexts is not None:
             known = known.over(Exchange(contexts=_at(self.reply_contexts, reply)))
         lacks_question = known.question is None and (self.extract or self.question) is not None

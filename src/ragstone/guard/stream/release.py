@@ -12,14 +12,7 @@ from ragstone.data.thoughts import ThoughtFilter
 from ragstone.guard.assessment import Assessment, CheckStatus, Contained
 
 from .sentence_boundaries import StreamUnit, Units
-from .unit_judge import (
-    ArrivingText,
-    Grouping,
-    Text,
-    UnitGroup,
-    UnitJudge,
-    UnitVerdict,
-)
+from .unit_judge import ArrivingText, Grouping, Text, UnitGroup, UnitJudge, UnitVerdict
 
 NotJudgedKind = Literal["tool_call", "reasoning"]
 
@@ -139,7 +132,7 @@ class ReleasePolicy:
 
 
 class Signal(Enum):
-    """Signals between ``Release.steps`` and the code that drives it."""
+    """Signals between the steps of a ``Release`` and the code that drives it."""
 
     NEXT = "the next piece of the source"
     CLOSE = "to close the source"
@@ -156,11 +149,7 @@ Steps = Generator[Step, Any, None]
 class Release:
     """Decides what leaves of one stream.
 
-    ``steps`` says what is to be done next; what drives it reads, waits and gives on.
-
-    Attributes:
-        assessment: Of the answer without thoughts in think tags; None before the end.
-        cut: Why not all of the answer was read, as a code with facts; None if all was.
+    Its steps say what is to be done next; what drives them reads, waits and gives on.
     """
 
     def __init__(
@@ -171,9 +160,9 @@ class Release:
         chunks: Any = (),
     ) -> None:
         """Begin; ``chunks`` are the source, unless its pieces are pushed."""
-        self.assessment: Assessment | None = None
-        self.cut: str | None = None
-        self.judge, self.policy, self.on_unit = judge, policy, on_unit
+        self._assessment: Assessment | None = None
+        self._cut: str | None = None
+        self._judge, self._policy, self._on_unit = judge, policy, on_unit
         self._chunks = chunks
         self._units: list[UnitVerdict] = []
         self._thoughts = None if judge.guard.checks.keep_thoughts else ThoughtFilter()
@@ -186,6 +175,16 @@ class Release:
         self._stopped = False
 
     @property
+    def assessment(self) -> Assessment | None:
+        """The assessment of the answer without thoughts in think tags; None before the end."""
+        return self._assessment
+
+    @property
+    def cut(self) -> str | None:
+        """Why not all of the answer was read, as a code with facts; None if all was."""
+        return self._cut
+
+    @property
     def released(self) -> str:
         """The text that left so far, with what was put in place of some."""
         return "".join(self._released)
@@ -195,47 +194,47 @@ class Release:
         """The units judged so far, in the order of the answer, and what was done with them."""
         return tuple(self._units)
 
-    def steps(self) -> Steps:
+    def _steps(self) -> Steps:
         """Yield what is to be done, from the first piece to the assessment.
 
         Raises:
             Exception: What the source raised, after all else is done.
         """
-        yield self.judge.read
+        yield self._judge.read
         with Contained() as reading:
             yield from self._reading()
         if reading.error is not None:
-            self.cut = reading.reason("stream_failed")
+            self._cut = reading.reason("stream_failed")
         if reading.error is not None or self._stopped:
             yield Signal.CLOSE
         if not self._stopped:
             yield from self._ending()
-        self.assessment = yield self._conclude
-        if self.policy.policy == "hold_all":
+        self._assessment = yield self._conclude
+        if self._policy.policy == "hold_all":
             yield from self._all()
         if reading.error is not None:
             raise reading.error
 
-    def steps_until_left(self) -> Steps:
-        """Yield as ``steps``, and conclude where whoever drives them leaves before the end."""
+    def _steps_until_left(self) -> Steps:
+        """Yield as ``_steps``, and conclude where whoever drives them leaves before the end."""
         try:
-            yield from self.steps()
+            yield from self._steps()
         finally:
-            self.leave()
+            self._leave()
 
-    def leave(self) -> bool:
+    def _leave(self) -> bool:
         """Conclude where the reader left before the end, and return whether it did."""
-        if self.assessment is not None:
+        if self._assessment is not None:
             return False
-        self.cut = self.cut or reason("stream_left")
+        self._cut = self._cut or reason("stream_left")
         if not self._stopped:
             self._written.append(self._rest())
             start = self._units[-1].end if self._units else 0
             rest = "".join(self._written)[start:]
             if rest:
-                left = self.judge.left_open(UnitGroup(rest, start, "rest"), reason("unit_cut"))
+                left = self._judge.left_open(UnitGroup(rest, start, "rest"), reason("unit_cut"))
                 self._keep(left)
-        self.assessment = self._conclude()
+        self._assessment = self._conclude()
         return True
 
     def _reading(self) -> Steps:
@@ -249,7 +248,7 @@ class Release:
                     continue
                 if text := self._answer(self._arriving.feed(part)):
                     self._written.append(text)
-                    if self.policy.policy == "flag_after":
+                    if self._policy.policy == "flag_after":
                         yield self._out(text)
                     yield from self._groups(self._grouped(self._cutter.feed(text)))
                 if self._stopped:
@@ -270,14 +269,14 @@ class Release:
             groups.append(last)
         # What was held of a character that never became whole.
         held = "".join(self._written)[sum(map(len, self._released)) :]
-        if held and self.cut is None and self.policy.policy == "flag_after":
+        if held and self._cut is None and self._policy.policy == "flag_after":
             yield self._out(held)
         for group in groups:
-            if self.cut is None or group.kind == "rest":
+            if self._cut is None or group.kind == "rest":
                 yield from self._groups([group])
             else:
                 # Where it ends was still to come.
-                yield from self._settled(self.judge.left_open(group, reason("unit_cut")))
+                yield from self._settled(self._judge.left_open(group, reason("unit_cut")))
             if self._stopped:
                 return
 
@@ -286,16 +285,16 @@ class Release:
 
     def _groups(self, groups: Iterable[UnitGroup]) -> Steps:
         for group in groups:
-            judged: UnitVerdict = yield partial(self.judge.judge, group)
+            judged: UnitVerdict = yield partial(self._judge.judge, group)
             yield from self._settled(judged)
-            if judged.status == "failed" and self.policy.stop_early:
+            if judged.status == "failed" and self._policy.stop_early:
                 self._stopped = True
-                self.cut = reason("stream_stopped")
+                self._cut = reason("stream_stopped")
                 self._written = [unit.text for unit in self._units]
                 return
 
     def _settled(self, judged: UnitVerdict) -> Steps:
-        policy = self.policy.policy
+        policy = self._policy.policy
         if policy == "flag_after":
             self._keep(replace(judged, released=True))
         elif policy == "hold_all":
@@ -310,12 +309,12 @@ class Release:
                 yield self._out(instead)
 
     def _all(self) -> Steps:
-        assessment = self.assessment
+        assessment = self._assessment
         assert assessment is not None
         whole = "".join(self._written)
         state: CheckStatus = "failed" if assessment.ok is False else "not_judged"
         passes = self._leaves("passed" if assessment.decision == "pass" else state)
-        if passes and (self.cut is None or self.policy.if_not_judged == "release"):
+        if passes and (self._cut is None or self._policy.if_not_judged == "release"):
             self._units[:] = [replace(unit, released=True) for unit in self._units]
             if whole:
                 yield self._out(whole)
@@ -326,11 +325,11 @@ class Release:
 
     def _leaves(self, status: CheckStatus) -> bool:
         if status == "not_judged":
-            return self.policy.if_not_judged == "release"
+            return self._policy.if_not_judged == "release"
         return status != "failed"
 
     def _instead(self, unit: UnitVerdict) -> str | None:
-        instead = self.policy.instead
+        instead = self._policy.instead
         if instead is None or (isinstance(instead, str) and self._replaced):
             return None
         self._replaced = True
@@ -340,8 +339,8 @@ class Release:
 
     def _keep(self, unit: UnitVerdict) -> None:
         self._units.append(unit)
-        if self.on_unit is not None:
-            self._called(self.on_unit, unit)
+        if self._on_unit is not None:
+            self._called(self._on_unit, unit)
 
     def _called(self, function: Callable[[UnitVerdict], Any], unit: UnitVerdict) -> Any:
         """Call a function of the user's; None if it raises, which is logged."""
@@ -354,7 +353,7 @@ class Release:
         return [text]
 
     def _conclude(self) -> Assessment:
-        notes = [] if self.cut is None else [self.cut]
+        notes = [] if self._cut is None else [self._cut]
         if self._thoughts is not None and self._thoughts.thoughts:
             notes.append(reason("thoughts_taken_off"))
-        return self.judge.conclude("".join(self._written), *notes)
+        return self._judge.conclude("".join(self._written), *notes)

@@ -57,7 +57,7 @@ class Stream(Release):
     def __iter__(self) -> Iterator[Out]:
         if self._running is not None:
             return iter(())
-        running = driven(self.steps_until_left(), self._chunks)
+        running = driven(self._steps_until_left(), self._chunks)
         # Held by whoever iterates alone, so that it ends where they stop.
         self._running = ref(running)
         return running
@@ -74,8 +74,12 @@ class Stream(Release):
         if running is not None:
             running.close()
         self._running = self._running or (lambda: None)
-        if self.leave():
+        if self._leave():
             _close(self._chunks)
+
+    def _over(self, chunks: AsyncIterable[Any]) -> "AsyncStream":
+        """Return a stream of the same settings over an asynchronous source."""
+        return AsyncStream(self._judge, self._policy, self._on_unit, chunks)
 
 
 class AsyncStream(Release):
@@ -88,7 +92,7 @@ class AsyncStream(Release):
 
     def __aiter__(self) -> AsyncIterator[Out]:
         if self._running is None:
-            self._running = adriven(self.steps_until_left(), self._chunks)
+            self._running = adriven(self._steps_until_left(), self._chunks)
         return self._running
 
     async def __aenter__(self) -> "AsyncStream":
@@ -102,7 +106,7 @@ class AsyncStream(Release):
         aiter(self)
         if self._running is not None:
             await self._running.aclose()
-        if self.leave():
+        if self._leave():
             await _aclose(self._chunks)
 
 
@@ -124,7 +128,7 @@ class PushedStream(Release):
         on_unit: Callable[[UnitVerdict], object] | None = None,
     ) -> None:
         super().__init__(judge, policy, on_unit)
-        self._steps = self.steps()
+        self._running = self._steps()
         self._waiting: list[Out] = []
         self._on(None)
 
@@ -156,11 +160,11 @@ class PushedStream(Release):
 
     def _on(self, sent: object, error: Exception | None = None) -> list[Out]:
         with suppress(StopIteration):
-            step = self._steps.send(sent) if error is None else self._steps.throw(error)
+            step = self._running.send(sent) if error is None else self._running.throw(error)
             while step is not Signal.NEXT:
                 if isinstance(step, list):
                     self._waiting += step
-                step = self._steps.send(step() if callable(step) else None)
+                step = self._running.send(step() if callable(step) else None)
         return self._taken()
 
     def _taken(self) -> list[Out]:
@@ -172,10 +176,13 @@ def driven(
     steps: Steps,
     chunks: Iterable[Any],
     within: Callable[[], AbstractContextManager[Any]] = nullcontext,
+    *,
+    closes: bool = True,
 ) -> Generator[Any]:
     """Yield what leaves of a source by steps; ``within`` is entered around each reading.
 
-    Both are closed where whoever iterates leaves before the end.
+    Where whoever iterates leaves before the end, the source is closed, if ``closes``, so that
+    nobody writes on, and then the steps, which may judge.
     """
     source: Iterator[Any] | None = None
     go_on: Callable[[], Step] = partial(steps.send, None)
@@ -197,14 +204,17 @@ def driven(
                     go_on = partial(steps.send, step())
     finally:
         if getgeneratorstate(steps) == GEN_SUSPENDED:
+            if closes:
+                _close(source, chunks)
             steps.close()
-            _close(source, chunks)
 
 
 async def adriven(
     steps: Steps,
     chunks: AsyncIterable[Any],
     within: Callable[[], AbstractContextManager[Any]] = nullcontext,
+    *,
+    closes: bool = True,
 ) -> AsyncGenerator[Any]:
     """Yield as ``driven`` does, over an asynchronous source; what takes time runs in a thread."""
     source: AsyncIterator[Any] | None = None
@@ -228,8 +238,11 @@ async def adriven(
                     go_on = partial(steps.send, await asyncio.to_thread(step))
     finally:
         if getgeneratorstate(steps) == GEN_SUSPENDED:
-            steps.close()
-            await _aclose(source, chunks)
+            try:
+                if closes:
+                    await _aclose(source, chunks)
+            finally:
+                steps.close()
 
 
 def _close(*sources: object) -> None:
@@ -327,8 +340,7 @@ def aassess_stream(
     **settings: Any,
 ) -> AsyncStream:
     """Judge as ``assess_stream`` does, over an asynchronous source, for ``async for``."""
-    plain = assess_stream(question, contexts, (), **settings)
-    return AsyncStream(plain.judge, plain.policy, plain.on_unit, chunks)
+    return assess_stream(question, contexts, (), **settings)._over(chunks)
 
 
 def pushed_stream(

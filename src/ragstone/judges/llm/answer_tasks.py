@@ -15,16 +15,7 @@ from pydantic import create_model
 from ragstone.judgements import Critique, Preference, Probe, Rating, Topic
 from ragstone.judgements.probes import PROBES
 
-from .prompts import (
-    Passage,
-    Prompts,
-    block,
-    contexts_block,
-    facts_of,
-    has,
-    passages,
-    shown,
-)
+from .prompts import Passage, Prompts, block, contexts_block, facts_of, has, passages, shown
 from .questions import Item, Piece, ReplyEntry, Written, verdict_item
 from .replies import WHOLE
 from .rubrics import ASPECTS, Rubric, aspects, definition, load_rubrics

@@ -234,10 +234,6 @@ def _anthropic_usage(usage: Body) -> Usage:
     )
 
 
-def _anthropic_url(server: Server) -> str:
-    return f"{server.url.removesuffix('/v1')}/v1/messages"
-
-
 ANTHROPIC = Wire(
     "anthropic",
     "ANTHROPIC_API_KEY",
@@ -246,7 +242,7 @@ ANTHROPIC = Wire(
         efforts=("low", "medium", "high", "xhigh", "max"),
         layouts=("strict", "prompt"),
     ),
-    _anthropic_url,
+    lambda server: f"{server.url.removesuffix('/v1')}/v1/messages",
     lambda key: {"anthropic-version": ANTHROPIC_VERSION} | ({"x-api-key": key} if key else {}),
     anthropic_body,
     anthropic_reply,

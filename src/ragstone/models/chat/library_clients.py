@@ -14,7 +14,7 @@ from ragstone.models.embedding_api import scrubbed
 from .http_chat import AskingChat
 from .http_formats import openai_body, openai_reply
 from .http_transport import Unsupported, refused, secrets
-from .model import ITEMS, ChatFailure, ChatModel, ChatReply, ChatRequest, Finish, Usage
+from .model import ITEMS, ChatFailure, ChatModel, ChatReply, ChatRequest, Finish, Trouble, Usage
 from .wire_format import (
     ALL,
     SCHEMA_NAME,
@@ -84,6 +84,11 @@ def _litellm_failure(error: Any) -> ChatFailure:
 
 
 PYDANTIC_AI_TAKES = Takes(ALL, layouts=("strict", "prompt"))
+PYDANTIC_AI_TROUBLES: dict[str, Trouble] = {
+    "ModelTimeoutError": "timeout",
+    "ContentFilterError": "filtered",
+    "UnexpectedModelBehavior": "bad_reply",
+}
 PYDANTIC_AI_FINISHES: dict[str | None, Finish] = {"length": "length", "content_filter": "filter"}
 
 
@@ -175,7 +180,6 @@ def _messages(payload: Body) -> tuple[Any, Any]:
 def _pydantic_ai_read(reply: Any) -> ChatReply:
     finish = PYDANTIC_AI_FINISHES.get(reply.finish_reason, "stop")
     usage = reply.usage
-    reasoning = usage.details.get("reasoning_tokens")
     known = usage.input_tokens or usage.output_tokens
     return ChatReply(
         text="" if finish == "filter" else (reply.text or ""),
@@ -184,7 +188,7 @@ def _pydantic_ai_read(reply: Any) -> ChatReply:
             prompt=usage.input_tokens,
             completion=usage.output_tokens,
             cached=usage.cache_read_tokens or None,
-            reasoning=reasoning,
+            reasoning=usage.details.get("reasoning_tokens"),
         )
         if known
         else Usage(),
@@ -205,13 +209,8 @@ def _pydantic_ai_failure(error: Any) -> ChatFailure:
     if "UserError" in kinds:
         schema = ("schema",) if "output" in words.lower() else ()
         return Unsupported(schema, words, http=400, body="")
-    if "ModelTimeoutError" in kinds:
-        return ChatFailure("timeout", words)
-    if "ContentFilterError" in kinds:
-        return ChatFailure("filtered", words)
-    if "UnexpectedModelBehavior" in kinds:
-        return ChatFailure("bad_reply", words)
-    return ChatFailure("connection", words)
+    troubles = (trouble for name, trouble in PYDANTIC_AI_TROUBLES.items() if name in kinds)
+    return ChatFailure(next(troubles, "connection"), words)
 
 
 def _disable_retries(model: Any) -> None:

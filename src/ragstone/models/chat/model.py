@@ -395,19 +395,14 @@ def _repaired(text: str, start: int) -> tuple[str, int]:
             _give_up(text, start, at)
         at = token.end()
         mark = token["mark"]
+        begins_value = mark is None or mark in "{["
+        if begins_value and last and last not in _BEFORE_VALUE:
+            raise MalformedReply(f"not JSON: a comma is missing at {_near(text, token.start())}")
         if mark is None:
-            if last not in _BEFORE_VALUE:
-                raise MalformedReply(
-                    f"not JSON: a comma is missing at {_near(text, token.start())}"
-                )
             written.append(_value(token))
             last = "value"
             continue
-        if mark in "{[":
-            if last and last not in _BEFORE_VALUE:
-                raise MalformedReply(
-                    f"not JSON: a comma is missing at {_near(text, token.start())}"
-                )
+        if begins_value:
             if len(closing) == DEEPEST:
                 raise MalformedReply(f"more than {DEEPEST} nested brackets")
             closing.append("}" if mark == "{" else "]")

@@ -310,8 +310,6 @@ class GeminiBatches(ChatBatches):
         about = inside(reply, "metadata") or reply
         state = word(about.get("state")).rpartition("STATE_")[2]
         counts = inside(about, "batchStats")
-        answered = _count(counts.get("successfulRequestCount"))
-        failed = _count(counts.get("failedRequestCount"))
         error = word(inside(reply, "error").get("message"))
         failing = state == "FAILED" or (error and state not in GEMINI_ENDED)
         return BatchStatus(
@@ -322,8 +320,8 @@ class GeminiBatches(ChatBatches):
             else "open",
             state.lower(),
             _count(counts.get("requestCount")),
-            answered,
-            failed,
+            _count(counts.get("successfulRequestCount")),
+            _count(counts.get("failedRequestCount")),
             (batch,),
             error,
         )
