@@ -322,7 +322,7 @@ def alterations(sets: Sets, judges: Judges) -> Iterator[list[str]]:
         above = None
         if both.height and change != AS_IT_WAS:
             above = auroc([*both["before"], *both["value"]], np.repeat([1, 0], both.height))
-        shares = [f"{(mine['verdict'] == kind).mean():.2f}" for kind in WORST_FIRST]
+        shares = [f"{(mine['verdict'] == kind).to_numpy().mean():.2f}" for kind in WORST_FIRST]
         yield [change, judge, f"{mine.height:,}", "" if above is None else f"{above:.2f}", *shares]
 
 
