@@ -6,8 +6,7 @@ Scores are healthy for 2,000 judged answers and then fall, from .85 to .75 where
 said; false alarms are counted over 10,000 healthy ones, in draws of their own. The promise is α =
 .05 within 10,000 looks, for all detectors of a row together. Worlds in which answers depend on
 each other, or the mean swings, are not healthy as the promise means it; the false alarms there are
-what it does not cover.
-Random numbers are seeded.
+what it does not cover. Random numbers are seeded.
 """
 
 import time
@@ -18,6 +17,7 @@ from typing import Any
 
 import numpy as np
 from measure import run
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from ragstone.monitor.series.baselines import BAR_LEVEL
@@ -27,8 +27,10 @@ from ragstone.stats.monitoring.detector import Detector, promised_limit
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
-Draw = Callable[[np.random.Generator, int, int], tuple[Floats, Floats]]
-"""Scores of so many draws and looks, with the probability with which each was drawn."""
+Scores = tuple[Floats, Floats]
+"""Scores, with the probability with which each was drawn."""
+Draw = Callable[[Generator, int, int], Scores]
+"""Makes them for so many draws and looks."""
 
 ALPHA, LOOKS, BEFORE, MOST = 0.05, 10_000, 2_000, 10_000
 RULES, SLICES = 20, 5
@@ -37,40 +39,34 @@ TURNS, ICC = 5, 0.3
 """How many turns a session has, and how its answers correlate."""
 
 
-def independent(
-    traffic: Traffic, rng: np.random.Generator, draws: int, looks: int
-) -> tuple[Floats, Floats]:
+def independent(traffic: Traffic, rng: Generator, draws: int, looks: int) -> Scores:
     """Independent answers."""
     ends = np.cumsum(traffic.shares)[:-1]
     which = np.searchsorted(ends, rng.random((draws, looks)), "right")
     return traffic.scores[which], traffic.probabilities[which]
 
 
-def sessions(
-    mean: float, rng: np.random.Generator, draws: int, looks: int
-) -> tuple[Floats, Floats]:
+def sessions(mean: float, rng: Generator, draws: int, looks: int) -> Scores:
     """Answers 0 and 1 in sessions, one after the other, that share a rate of their own."""
     weight = 1 / ICC - 1
     rates = rng.beta(mean * weight, (1 - mean) * weight, (draws, looks // TURNS + 1))
     return answers(rng, np.repeat(rates, TURNS, axis=1)[:, :looks])
 
 
-def session_means(
-    mean: float, rng: np.random.Generator, draws: int, looks: int
-) -> tuple[Floats, Floats]:
+def session_means(mean: float, rng: Generator, draws: int, looks: int) -> Scores:
     """The same sessions, each a single answer with the mean of its scores."""
     scores, _ = sessions(mean, rng, draws, looks * TURNS)
     means = scores.reshape(draws, looks, TURNS).mean(axis=2)
     return means, np.ones(means.shape)
 
 
-def swings(mean: float, rng: np.random.Generator, draws: int, looks: int) -> tuple[Floats, Floats]:
+def swings(mean: float, rng: Generator, draws: int, looks: int) -> Scores:
     """Answers 0 and 1 whose mean goes up and down."""
     phase = rng.random((draws, 1))
     return answers(rng, mean + 0.05 * np.sin(2 * np.pi * (np.arange(looks) / 1000 + phase)))
 
 
-def answers(rng: np.random.Generator, rate: Floats) -> tuple[Floats, Floats]:
+def answers(rng: Generator, rate: Floats) -> Scores:
     """Answers 0 and 1 by their rates, all judged."""
     return (rng.random(rate.shape) < rate).astype(np.float64), np.ones(rate.shape)
 
@@ -78,9 +74,8 @@ def answers(rng: np.random.Generator, rate: Floats) -> tuple[Floats, Floats]:
 def flagged(mean: float, failures: float, share: float, drawn: tuple[float, float]) -> Traffic:
     """Answers 0 and 1 of which the guard flags a share, with this share of the failures."""
     right = (share - failures * (1 - mean)) / mean
-    come = np.array(
-        [(1 - mean) * failures, (1 - mean) * (1 - failures), mean * right, mean * (1 - right)]
-    )
+    bad = 1 - mean
+    come = np.array([bad * failures, bad * (1 - failures), mean * right, mean * (1 - right)])
     p = np.array([drawn[1], drawn[0]] * 2)
     return Traffic(np.array([0.0, 0, 1, 1]), p, come * p / (come * p).sum())
 
@@ -105,37 +100,33 @@ class World:
         return Detector(self.bar, limit, self.least)
 
 
-def world(name: str, healthy: Traffic, to: float, bar: float = 0.85, detectors: int = 1) -> World:
+def world(
+    name: str, healthy: Traffic, to: float = 0.75, bar: float = 0.85, detectors: int = 1
+) -> World:
     least = float(healthy.probabilities.min())
     fallen = partial(independent, healthy.with_mean(to))
     return World(name, partial(independent, healthy), fallen, bar, detectors, least)
 
 
 def worlds() -> Iterator[World]:
-    all_of_them = RULES * SLICES
-    right = Traffic.of(0.85)
+    right, shared = Traffic.of(0.85), RULES * SLICES
+    flags = flagged(0.85, 0.6, 0.2, (0.10, 0.85))
     # Of four answers one is judged: .8 · .10 + .2 · .85 = .25.
     blind = Traffic.of(0.85, probabilities=[0.10, 0.85], received=[0.8, 0.2])
-    yield world("one rule", right, 0.75)
-    yield world("20 rules x 5 slices", right, 0.75, detectors=all_of_them)
-    ten = world("10 slices that keep coming, delay of the first", right, 0.75, detectors=10)
+    alike = Traffic.of(0.85, probabilities=0.25)
+    yield world("one rule", right)
+    yield world("20 rules x 5 slices", right, detectors=shared)
+    ten = world("10 slices that keep coming, delay of the first", right, detectors=10)
     yield replace(ten, coming=True)
-    yield world(
-        "25 % judged, by a guard that flags 60 % of failures",
-        flagged(0.85, 0.6, 0.2, (0.10, 0.85)),
-        0.75,
-        detectors=all_of_them,
-    )
-    yield world("25 % judged, unequal, whatever the answer", blind, 0.75, detectors=all_of_them)
-    yield world(
-        "25 % judged, all alike", Traffic.of(0.85, probabilities=0.25), 0.75, detectors=all_of_them
-    )
-    yield world("bar .80, healthy .85", right, 0.75, bar=0.80)
+    yield world("25 % judged, by a guard that flags 60 % of failures", flags, detectors=shared)
+    yield world("25 % judged, unequal, whatever the answer", blind, detectors=shared)
+    yield world("25 % judged, all alike", alike, detectors=shared)
+    yield world("bar .80, healthy .85", right, bar=0.80)
     yield world(".85 to .80", right, 0.80)
     yield world(".85 to .65", right, 0.65)
     yield world(".85 to .40", right, 0.40)
-    yield world("graded, deviation .20", Traffic.of(0.85, deviation=0.20), 0.75)
-    yield world("graded, deviation .10", Traffic.of(0.85, deviation=0.10), 0.75)
+    yield world("graded, deviation .20", Traffic.of(0.85, deviation=0.20))
+    yield world("graded, deviation .10", Traffic.of(0.85, deviation=0.10))
     yield world("rare failures, .99 to .97", Traffic.of(0.99), 0.97, bar=0.99)
     yield world("rare successes, .05 to .02", Traffic.of(0.05), 0.02, bar=0.05)
     for name, draw, bar in (
@@ -148,9 +139,7 @@ def worlds() -> Iterator[World]:
         yield World(name, partial(draw, 0.85), partial(draw, 0.75), bar)
 
 
-def first_alarms(
-    detector: Detector, parts: Iterator[tuple[Floats, Floats]], draws: int, anew_until: int
-) -> Whole:
+def first_alarms(detector: Detector, parts: Iterator[Scores], draws: int, anew_until: int) -> Whole:
     """The look of the first alarm after ``anew_until``, 0 for none; those before start it anew."""
     evidence = np.zeros((draws, len(detector.bets[0])))
     first, look = np.zeros(draws, dtype=np.int64), 0
@@ -168,9 +157,7 @@ def first_alarms(
     return first
 
 
-def stream(
-    rng: np.random.Generator, draws: int, *parts: tuple[Draw, int]
-) -> Iterator[tuple[Floats, Floats]]:
+def stream(rng: Generator, draws: int, *parts: tuple[Draw, int]) -> Iterator[Scores]:
     for draw, looks in parts:
         for _ in range(looks // AT_ONCE):
             yield draw(rng, draws, AT_ONCE)
@@ -198,13 +185,13 @@ def measured(scene: World, draws: int) -> None:
     row(scene.name, alarms.mean(), delays, time.perf_counter() - began)
 
 
-def is_false(detector: Detector, rng: np.random.Generator, draws: int, healthy: Draw) -> Any:
+def is_false(detector: Detector, rng: Generator, draws: int, healthy: Draw) -> Any:
     """Of each draw, whether healthy answers raise an alarm."""
     return first_alarms(detector, stream(rng, draws, (healthy, LOOKS)), draws, 0) > 0
 
 
 def noticed_after(
-    detector: Detector, rng: np.random.Generator, draws: int, healthy: Draw, fallen: Draw
+    detector: Detector, rng: Generator, draws: int, healthy: Draw, fallen: Draw
 ) -> Whole:
     """Of each draw, the answers after a fall until it is noticed; 0 where it is not."""
     parts = stream(rng, draws, (healthy, BEFORE), (fallen, MOST))

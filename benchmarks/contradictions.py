@@ -50,24 +50,17 @@ def table() -> Iterator[list[str]]:
     judged = list(zip(labelled(), called(), strict=True))
     yield line("labelled, all", judged)
     for half, shown in (("seen", "seen while the rules were made"), ("aside", "kept aside")):
-        yield line(f"labelled, {shown}", [one for one in judged if one[0]["half"] == half])
+        yield line(f"labelled, {shown}", [pair for pair in judged if pair[0]["half"] == half])
     for source, shown in SOURCES.items():
-        yield line(f"labelled, {shown}", [one for one in judged if one[0]["source"] == source])
+        yield line(f"labelled, {shown}", [pair for pair in judged if pair[0]["source"] == source])
 
 
 def line(name: str, judged: Sequence[tuple[Row, bool]]) -> list[str]:
     true = [said for row, said in judged if row["contradicts"]]
     still = sum(said for _, said in judged)
-    return [
-        name,
-        str(len(judged)),
-        str(len(true)),
-        share(len(true), len(judged)),
-        str(still),
-        str(sum(true)),
-        share(sum(true), still),
-        str(len(true) - sum(true)),
-    ]
+    before, after = share(len(true), len(judged)), share(sum(true), still)
+    cells = (len(judged), len(true), before, still, sum(true), after, len(true) - sum(true))
+    return [name, *map(str, cells)]
 
 
 def share(part: int, whole: int) -> str:

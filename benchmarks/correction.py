@@ -9,11 +9,13 @@ Then the same with five answers to each of 400 questions, 40 of them labelled wh
 correlate by .33.
 """
 
+from itertools import product
 from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 from measure import run
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from ragstone.stats import t_quantile
@@ -57,29 +59,28 @@ def main(draws: int = 1000) -> None:
     )
     for rate in RATES:
         for block in np.split(accuracies, [5, 10, 15]):
-            found = [independent(rate, a, n, draws, rng) for a in block for n in sizes]
+            pairs = [independent(rate, a, n, draws, rng) for a in block for n in sizes]
             span = f"{block[0]:.2f}–{block[-1]:.2f}"
-            cells = []
-            for way in zip(*found, strict=True):
-                coverage, width = [one.coverage for one in way], [one.width for one in way]
-                cells.append(
-                    f"{min(coverage):>12.3f}, {np.mean(coverage):.3f}"
-                    f" {max(width):>14.2f}, {np.mean(width):.2f}"
-                )
+            cells = [
+                f"{min(coverage):>12.3f}, {np.mean(coverage):.3f}"
+                f" {max(width):>14.2f}, {np.mean(width):.2f}"
+                for coverage, width in (zip(*way, strict=True) for way in zip(*pairs, strict=True))
+            ]
             print(f"{rate:>5} {span:>9} {' '.join(cells)}", flush=True)
     print("\nScore interval and square-and-add, coverage / width:")
-    for rate in RATES:
-        for accuracy in (0.8, 0.9, 0.98):
-            cells = []
-            for n in (50, 100, 300):
-                score, joined = beside_square_and_add(rate, accuracy, n, 4 * draws, rng)
-                cells.append(f"n {n}: {score}, {joined}")
-            print(f"{rate:>5} {accuracy:>9} {'   '.join(cells)}", flush=True)
+    for rate, accuracy in product(RATES, (0.8, 0.9, 0.98)):
+        cells = []
+        for n in (50, 100, 300):
+            score, joined = beside_square_and_add(rate, accuracy, n, 4 * draws, rng)
+            cells.append(f"n {n}: {score}, {joined}")
+        print(f"{rate:>5} {accuracy:>9} {'   '.join(cells)}", flush=True)
     print("\nFive answers to each of 40 labelled questions; rows taken as independent beside it:")
-    for rate in RATES:
-        for accuracy in (0.8, 0.9, 0.98):
-            shared, alone = clustered(rate, accuracy, draws, rng)
-            print(f"{rate:>5} {accuracy:>9} {shared}   {alone}", flush=True)
+    for rate, accuracy in product(RATES, (0.8, 0.9, 0.98)):
+        shared, alone = clustered(rate, accuracy, draws, rng)
+        print(f"{rate:>5} {accuracy:>9} {shared}   {alone}", flush=True)
+
+
+Pair = tuple[Measured, Measured]
 
 
 class Draws(NamedTuple):
@@ -91,7 +92,7 @@ class Draws(NamedTuple):
     alone: Floats
 
 
-def draw(rate: float, accuracy: float, n: int, draws: int, rng: np.random.Generator) -> Draws:
+def draw(rate: float, accuracy: float, n: int, draws: int, rng: Generator) -> Draws:
     """Independent rows: how many of the labelled and of all are called positive, and are."""
     (found, missed, false), (more, _, more_false) = (
         verdicts(rows, rate, accuracy, draws, rng) for rows in (n, JUDGED - n)
@@ -105,11 +106,7 @@ def draw(rate: float, accuracy: float, n: int, draws: int, rng: np.random.Genera
 
 
 def verdicts(
-    rows: int | Ints,
-    rate: float | Floats,
-    accuracy: float,
-    draws: int | None,
-    rng: np.random.Generator,
+    rows: int | Ints, rate: float | Floats, accuracy: float, draws: int | None, rng: Generator
 ) -> tuple[Ints, Ints, Ints]:
     """Positives that are called so, positives that are not, negatives that are."""
     true = rng.binomial(rows, rate, draws)
@@ -117,9 +114,7 @@ def verdicts(
     return found, true - found, rng.binomial(rows - true, 1 - accuracy)
 
 
-def independent(
-    rate: float, accuracy: float, n: int, draws: int, rng: np.random.Generator
-) -> tuple[Measured, Measured]:
+def independent(rate: float, accuracy: float, n: int, draws: int, rng: Generator) -> Pair:
     """Post-stratified, and what the design favours."""
     drawn = draw(rate, accuracy, n, draws, rng)
     ends, alone = score_ends(drawn), wilson_of(drawn.alone, n, Z)
@@ -150,9 +145,7 @@ def ppi_ends(drawn: Draws, n: int) -> Ends:
     return wilson_of(value, size, t_quantile(0.975, n - 1))
 
 
-def beside_square_and_add(
-    rate: float, accuracy: float, n: int, draws: int, rng: np.random.Generator
-) -> tuple[Measured, Measured]:
+def beside_square_and_add(rate: float, accuracy: float, n: int, draws: int, rng: Generator) -> Pair:
     drawn = draw(rate, accuracy, n, draws, rng)
     alone = wilson_of(drawn.alone, n, Z)
     score = measured(score_ends(drawn), alone, rate)
@@ -166,25 +159,18 @@ def score_ends(drawn: Draws) -> Ends:
 
 def square_and_add(drawn: Draws) -> Ends:
     """Wilson's interval of each verdict; the distances to its ends are added in squares."""
-    low, high = (
-        end.reshape(drawn.rates.shape)
-        for end in wilson_of(drawn.rates.ravel(), drawn.sizes.ravel(), Z)
-    )
+    low, high = wilson_of(drawn.rates, drawn.sizes, Z)
     value = (drawn.shares * drawn.rates).sum(axis=-1)
     chance = Z * Z * row_share_variance(drawn.shares, drawn.rates, JUDGED)
 
     def reach(gap: Floats) -> Floats:
         return np.asarray(np.sqrt(((drawn.shares * gap) ** 2).sum(axis=-1) + chance))
 
-    return (
-        np.maximum(0, value - reach(drawn.rates - low)),
-        np.minimum(1, value + reach(high - drawn.rates)),
-    )
+    below, above = reach(drawn.rates - low), reach(high - drawn.rates)
+    return np.maximum(0, value - below), np.minimum(1, value + above)
 
 
-def clustered(
-    rate: float, accuracy: float, draws: int, rng: np.random.Generator
-) -> tuple[Measured, Measured]:
+def clustered(rate: float, accuracy: float, draws: int, rng: Generator) -> Pair:
     """Whole questions are labelled: with clusters, and as if rows were independent."""
     spread = (1 - ICC) / ICC
     own = rng.beta(rate * spread, (1 - rate) * spread, (draws, QUESTIONS))

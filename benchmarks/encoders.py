@@ -25,11 +25,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-os.environ.update(
-    dict.fromkeys(
-        [f"{library}_NUM_THREADS" for library in ("OMP", "OPENBLAS", "MKL", "RAYON")], "2"
-    )
-)
+os.environ.update({f"{name}_NUM_THREADS": "2" for name in ("OMP", "OPENBLAS", "MKL", "RAYON")})
 
 import numpy as np
 from measure import demo_words, run

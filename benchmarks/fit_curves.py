@@ -13,18 +13,13 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
-from labelled import (
-    document_of,
-    is_faithful,
-    records_of,
-    table,
-    write_into_page,
-)
+from labelled import document_of, is_faithful, records_of, table, write_into_page
 from local_judge import auroc_of, kappa_of
 from measure import ROOT, run
 from numpy.typing import NDArray
@@ -89,6 +84,7 @@ def main(write: bool = False) -> None:
     agreed = list(agreement_rows(encoder))
     relevant = list(relevance_rows(encoder))
     inside = [*AGREEMENT, "inside"]
+    by_size = partial(fitted, power=0.5)  # Of sets of 38,330, 1,224 and 371 the larger count more.
     curves: dict[str, Any] = {}
     seen: dict[str, list[Judged]] = {}
     for name, rows, columns, fit, judge in (
@@ -96,8 +92,8 @@ def main(write: bool = False) -> None:
         ("support/encoder", supported, SUPPORT + ALIGNED, fitted, Fit.__call__),
         ("agreement/strings", agreed, inside, fitted_to_the_best, best_of_parts),
         ("agreement/encoder", agreed, AGREEMENT + LIKENESS, fitted_to_the_best, best_of_parts),
-        ("relevance/strings", relevant, RELEVANCE, fitted_by_size, Fit.__call__),
-        ("relevance/encoder", relevant, RELEVANCE + COSINES, fitted_by_size, Fit.__call__),
+        ("relevance/strings", relevant, RELEVANCE, by_size, Fit.__call__),
+        ("relevance/encoder", relevant, RELEVANCE + COSINES, by_size, Fit.__call__),
     ):
         curves[name] = fit(rows, columns).coefficients(columns)
         seen.setdefault(name.partition("/")[0], []).append(
@@ -195,13 +191,8 @@ def agreement_rows(encoder: Encoder) -> Iterator[Row]:
                 seen = agreement.wording(statement, answer, question) if other is record else None
                 if seen is None:
                     continue
-                match = likeness(
-                    question,
-                    statement,
-                    answer,
-                    vectors[behind(question, answer)],
-                    vectors[behind(question, statement)],
-                )
+                both = [vectors[behind(question, text)] for text in (answer, statement)]
+                match = likeness(question, statement, answer, *both)
                 if match is not None:
                     parts.append(seen.features() | match._asdict())
             yield Row(
@@ -219,15 +210,15 @@ def relevance_rows(encoder: Encoder) -> Iterator[Row]:
     for record in records_of("WiCE"):
         sets = record["labels"]["supporting_sets"]
         if any(sets):
-            picked = {place for one in sets for place in one}
+            picked = set().union(*sets)
             texts = record["contexts"]
-            labels = [place in picked for place in range(len(texts))]
+            labels = [number in picked for number in range(len(texts))]
             lists.append(("WiCE", record["meta"]["title"], record["answer"], texts, labels))
     for record in records_of("CLAPNQ"):
-        picked = {place for one in record["labels"]["selected_sentences"] or [] for place in one}
+        picked = set().union(*record["labels"]["selected_sentences"] or [])
         texts = record["meta"]["sentences"]
         if picked:
-            labels = [place in picked for place in range(len(texts))]
+            labels = [number in picked for number in range(len(texts))]
             lists.append(("CLAPNQ", record["question"], record["question"], texts, labels))
         whole = [" ".join(record["contexts"])]
         answerable = [bool(record["labels"]["answerable"])]
@@ -254,8 +245,7 @@ class Fit:
     def __call__(self, rows: Sequence[Row], columns: Sequence[str]) -> Floats:
         values, of_row, n = design(rows, columns)
         odds = expit(values @ self.weights + self.intercept)
-        found: Floats = np.bincount(of_row, odds, len(rows)) / np.maximum(n, 1)
-        return found
+        return np.asarray(np.bincount(of_row, odds, len(rows)) / np.maximum(n, 1))
 
     def coefficients(self, columns: Sequence[str]) -> dict[str, Any]:
         weights = dict(zip(columns, (round(float(w), 3) for w in self.weights), strict=True))
@@ -293,8 +283,7 @@ def fitted(rows: Sequence[Row], columns: Sequence[str], power: float = 0.0) -> F
             gradient[1:] += 2 * ridge * theta[1:]
             return float(value + ridge * (theta[1:] ** 2).sum()), gradient
 
-        found: Floats = minimize(loss, start, jac=True, method="L-BFGS-B").x
-        return found
+        return np.asarray(minimize(loss, start, jac=True, method="L-BFGS-B").x)
 
     balanced = shares([f"{a} {b}" for a, b in zip(name, label, strict=True)], power)
     direction = solve(values, balanced, RIDGE, np.zeros(len(columns) + 1))
@@ -314,18 +303,11 @@ def fitted_to_the_best(rows: Sequence[Row], columns: Sequence[str]) -> Fit:
     return fitted(best, columns)
 
 
-def fitted_by_size(rows: Sequence[Row], columns: Sequence[str]) -> Fit:
-    """As ``fitted``, the larger set counting more: their sizes are 38,330, 1,224 and 371."""
-    return fitted(rows, columns, power=0.5)
-
-
 def shares(groups: Iterable[str], power: float = 0.0) -> Floats:
     """Weights that sum to 1; those of a group sum to a share that grows with its size."""
-    each = np.array(list(groups))
-    names, counts = np.unique(each, return_counts=True)
+    _, group, counts = np.unique(list(groups), return_inverse=True, return_counts=True)
     share = counts**power / (counts**power).sum()
-    per = dict(zip(names, share / counts, strict=True))
-    return np.array([per[one] for one in each])
+    return np.asarray((share / counts)[group])
 
 
 def held_out(
@@ -354,14 +336,10 @@ def best_of_parts(fit: Fit, rows: Sequence[Row], columns: Sequence[str]) -> Floa
     return found
 
 
-def set_of(row: Row) -> str:
-    """Passages and their sentences are one set."""
-    return row.data.removesuffix(" passages")
-
-
 HELD_OUT: dict[str, Callable[[Row], object]] = {
     "five folds": attrgetter("fold"),
-    "carried over": set_of,
+    # Passages and their sentences are one set.
+    "carried over": lambda row: row.data.removesuffix(" passages"),
 }
 Judged = dict[str, Floats]
 """By how it was held out, the probability of each row."""
@@ -381,8 +359,7 @@ GRADES_HEAD = ["data set", "grade 0", "grade 1", "grade 2", "grade 3"]
 
 def support_lines(rows: Sequence[Row], judges: Sequence[Judged]) -> Iterator[list[str]]:
     yield from lines(rows, RATED, judges, [auroc_of, ece])
-    name = np.array([row.data for row in rows])
-    label = np.array([row.label for row in rows])
+    name, label = sets_and_labels(rows)
     rated = [number for number, row in enumerate(rows) if row.rating is not None]
     ratings = [rows[number].rating for number in rated]
     for how in HELD_OUT:
@@ -391,6 +368,10 @@ def support_lines(rows: Sequence[Row], judges: Sequence[Judged]) -> Iterator[lis
     for how in HELD_OUT:
         rho = [f"ρ {spearmanr(judged[how][rated], ratings)[0]:.3f}" for judged in judges]
         yield ["MTRAG, with the mean rating", f"{len(rated):,}", how, *rho, "", ""]
+
+
+def sets_and_labels(rows: Sequence[Row]) -> tuple[NDArray[np.str_], NDArray[np.bool_]]:
+    return np.array([row.data for row in rows]), np.array([row.label for row in rows])
 
 
 def names_of(rows: Sequence[Row]) -> list[str]:
@@ -404,8 +385,7 @@ def lines(
     figures: Sequence[Callable[[Floats, NDArray[np.bool_]], float]],
 ) -> Iterator[list[str]]:
     """For each set and way of holding out each figure, by strings and with the encoder."""
-    name = np.array([row.data for row in rows])
-    label = np.array([row.label for row in rows])
+    name, label = sets_and_labels(rows)
     for data in sets:
         mine = name == data
         for how in list(HELD_OUT) if rows[int(mine.argmax())].fitted else ["five folds"]:
@@ -418,13 +398,11 @@ def lines(
 
 
 def grade_lines(rows: Sequence[Row], score: Floats) -> Iterator[list[str]]:
-    name = np.array([row.data for row in rows])
-    label = np.array([row.label for row in rows])
-    bounds = [relevance.RELATED, relevance.RELEVANT, relevance.SUFFICIENT]
-    grade = np.digitize(score, bounds)
+    name, label = sets_and_labels(rows)
+    grade = np.digitize(score, [relevance.RELATED, relevance.RELEVANT, relevance.SUFFICIENT])
     for data in names_of(rows):
-        graded = [(name == data) & (grade == one) for one in range(4)]
-        yield [data, *(f"{label[one].mean():.2f} of {one.sum():,}" for one in graded)]
+        graded = [(name == data) & (grade == number) for number in range(4)]
+        yield [data, *(f"{label[mine].mean():.2f} of {mine.sum():,}" for mine in graded)]
 
 
 def kappa(score: Floats, label: NDArray[np.bool_]) -> float:
@@ -442,21 +420,15 @@ def bins(score: Floats) -> Iterator[NDArray[np.bool_]]:
 def ece(score: Floats, label: NDArray[np.bool_], weight: Floats | None = None) -> float:
     """Expected calibration error over these bins."""
     weight = np.ones(len(score)) if weight is None else weight
-    total = 0.0
-    for mine in bins(score):
-        gap = np.average(score[mine], weights=weight[mine]) - np.average(
-            label[mine], weights=weight[mine]
-        )
-        total += abs(gap) * weight[mine].sum() / weight.sum()
-    return float(total)
+    gap = weight * (score - label)
+    return float(sum(abs(gap[mine].sum()) for mine in bins(score)) / weight.sum())
 
 
 def reliability(
     kind: str, rows: Sequence[Row], sets: Iterable[str], score: Floats
 ) -> Iterator[ui.Reliability]:
     """What is to be drawn of each set."""
-    name = np.array([row.data for row in rows])
-    label = np.array([row.label for row in rows])
+    name, label = sets_and_labels(rows)
     for data in sets:
         mine = name == data
         probability, yes = score[mine], label[mine]
@@ -465,8 +437,8 @@ def reliability(
             n, mean = int(inside.sum()), float(probability[inside].mean())
             interval = wilson(int(yes[inside].sum()), n)
             if interval is not None:
-                low, high = interval.low, interval.high
-                points.append(ui.Bin(mean, float(yes[inside].mean()), low, high, n))
+                ends = interval.low, interval.high
+                points.append(ui.Bin(mean, float(yes[inside].mean()), *ends, n))
         title = f"{kind.capitalize()} · {data.removeprefix('EVOUNA, ')}, {len(yes):,} answers"
         yield ui.Reliability(tuple(points), title)
 

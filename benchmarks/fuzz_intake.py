@@ -18,14 +18,15 @@ from base64 import b64decode
 from collections import Counter
 from collections.abc import Callable, MutableMapping
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from google.protobuf.json_format import MessageToJson
 from measure import memory
 from mutations import changed_bytes
-from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
-from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord, LogsData
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyValue, KeyValueList
+from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, TracesData
 
 from ragstone.data import as_record
@@ -58,24 +59,15 @@ TEXTS = (
     '[{"id": 1, "score": "NaN"}]',
     *sorted(ROLES),
 )
-KEYS = (
-    *("document.id", "document.content", "document.score", "message.role", "message.content"),
-    *("", "."),
-)
+KEYS = ("document.id", "document.content", "document.score", "message.role", "message.content", "",
+        ".")  # fmt: skip
+LISTS = [name for fact in FACTS for name in fact.lists]
 NAMES = (
     *(name for fact in FACTS for name in fact.names),
-    *(
-        f"{one}.{index}.{key}"
-        for fact in FACTS
-        for one in fact.lists
-        for index in ("0", "1", "x", "99999999")
-        for key in KEYS
-    ),
+    *map(".".join, product(LISTS, ("0", "1", "x", "99999999"), KEYS)),
 )
-EVENTS = (
-    *("gen_ai.client.inference.operation.details", "gen_ai.user.message", "gen_ai.choice"),
-    *("exception", "gen_ai.content.prompt", "x"),
-)
+EVENTS = ("gen_ai.client.inference.operation.details", "gen_ai.user.message", "gen_ai.choice",
+          "exception", "gen_ai.content.prompt", "x")  # fmt: skip
 TOKENS = (
     *(b"{", b"}", b"[", b"]", b'"', b",", b":", b"null", b"true", b"1e999", b"-0", b"NaN"),
     *(b'"\\ud800"', b"\xff", b"\\u0000", b"9" * 400, b'"traceId"', b'"attributes"'),
@@ -98,25 +90,23 @@ class Sort(NamedTuple):
 
 def value(drawn: random.Random, deep: int = 0) -> AnyValue:
     """A value of any type."""
-    one = AnyValue()
     match drawn.randrange(8 if deep < 4 else 6):
         case 0:
-            one.int_value = drawn.choice((0, 1, -1, 2**63 - 1, 42))
+            return AnyValue(int_value=drawn.choice((0, 1, -1, 2**63 - 1, 42)))
         case 1:
-            one.double_value = drawn.choice((0.0, 0.5, float("nan"), float("inf"), 1e300))
+            numbers = (0.0, 0.5, float("nan"), float("inf"), 1e300)
+            return AnyValue(double_value=drawn.choice(numbers))
         case 2:
-            one.bool_value = True
+            return AnyValue(bool_value=True)
         case 3:
-            one.bytes_value = drawn.randbytes(8)
+            return AnyValue(bytes_value=drawn.randbytes(8))
         case 6:
-            one.array_value.values.extend(value(drawn, deep + 1) for _ in range(drawn.randrange(4)))
-            one.array_value.SetInParent()
+            values = [value(drawn, deep + 1) for _ in range(drawn.randrange(4))]
+            return AnyValue(array_value=ArrayValue(values=values))
         case 7:
-            one.kvlist_value.values.extend(attributes(drawn, drawn.randrange(4), deep + 1))
-            one.kvlist_value.SetInParent()
-        case _:
-            one.string_value = drawn.choice(TEXTS)
-    return one
+            pairs = attributes(drawn, drawn.randrange(4), deep + 1)
+            return AnyValue(kvlist_value=KeyValueList(values=pairs))
+    return AnyValue(string_value=drawn.choice(TEXTS))
 
 
 def attributes(drawn: random.Random, n: int, deep: int = 0) -> list[KeyValue]:
@@ -158,11 +148,10 @@ def logs(drawn: random.Random) -> bytes:
     data = LogsData()
     within = data.resource_logs.add().scope_logs.add()
     for _ in range(drawn.randrange(6)):
-        record = LogRecord(
+        within.log_records.add(
             trace_id=some_id(drawn, 16), span_id=some_id(drawn, 8), event_name=drawn.choice(EVENTS),
             time_unix_nano=START, attributes=attributes(drawn, 5), body=value(drawn),
         )  # fmt: skip
-        within.log_records.append(record)
     return bytes(data.SerializeToString())
 
 
@@ -240,8 +229,7 @@ GROWN = 32
 def fuzzed(bodies: int, seed: int) -> tuple[Counter[int], list[str], float]:
     """Send so many requests to an intake over a new store.
 
-    Returns:
-        How often each status, what may not happen, and the megabytes by which memory grew.
+    How often each status, what may not happen, and the megabytes by which memory grew.
     """
     with tempfile.TemporaryDirectory() as folder:
         store = open_store(Path(folder) / "store")

@@ -89,19 +89,17 @@ def ranking(path: Path) -> None:
 def formats() -> dict[str, Format]:
     """All formats by name."""
     examples = list(read(cornwall()))[:8]
-    records = [as_record(one) for one in examples]
-    flat = [
-        {"question": one.question, "answer": one.answer, "contexts": ["one", "two, 2"],
-         "reference": "gold", "n": 3, "x": 0.5} for one in examples
-    ]  # fmt: skip
-    lines = "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records).encode()
-    columns = json.dumps({name: [one[name] for one in flat] for name in flat[0]}).encode()
+    records = [as_record(example) for example in examples]
+    fixed = {"contexts": ["one", "two, 2"], "reference": "gold", "n": 3, "x": 0.5}
+    flat = [{"question": row.question, "answer": row.answer, **fixed} for row in examples]
+    lines = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode()
+    frame = pl.DataFrame(flat)
+    columns = json.dumps(frame.to_dict(as_series=False)).encode()
     wrapped = json.dumps({"name": "é", "results": flat, "n": 8}, ensure_ascii=False).encode()
     with tempfile.TemporaryDirectory() as folder:
         write(examples, Path(folder) / "a.csv")
         write(examples, Path(folder) / "a.parquet")
-        csv, parquet = ((Path(folder) / f"a.{one}").read_bytes() for one in ("csv", "parquet"))
-    frame = pl.DataFrame(flat)
+        csv, parquet = (Path(folder, f"a.{end}").read_bytes() for end in ("csv", "parquet"))
     encodings = {"question": "DELTA_BYTE_ARRAY", "answer": "DELTA_LENGTH_BYTE_ARRAY",
                  "n": "DELTA_BINARY_PACKED", "x": "BYTE_STREAM_SPLIT"}  # fmt: skip
     delta = {"data_page_version": "2.0", "use_dictionary": False, "column_encoding": encodings}
@@ -110,8 +108,8 @@ def formats() -> dict[str, Format]:
     run = "".join(f"q{i % 3} Q0 d{i} {i} {10 - i}.5 bm25\n" for i in range(9)).encode()
     qrels = "".join(f"q{i % 3} 0 d{i} {i % 3}\n" for i in range(9)).encode()
     beir = {
-        "corpus.jsonl": b'{"_id": "d1", "title": "t", "text": "x"}\n' * 1
-        + b'{"_id": "d2", "title": "", "text": "y"}\n',
+        "corpus.jsonl": b'{"_id": "d1", "title": "t", "text": "x"}\n'
+        b'{"_id": "d2", "title": "", "text": "y"}\n',
         "queries.jsonl": b'{"_id": "q0", "text": "how?"}\n{"_id": "q1", "text": "why?"}\n',
         "qrels/test.tsv": b"query-id\tcorpus-id\tscore\nq0\td1\t1\nq1\td2\t0\n",
         "bm25.txt": b"q0 Q0 d1 1 2.5 bm25\nq1 Q0 d2 1 1.5 bm25\n",
@@ -138,7 +136,7 @@ def formats() -> dict[str, Format]:
     def one(name: str, content: bytes, reader: Reader = data_set) -> Format:
         return Format({name: content}, name, reader)
 
-    western = "".join(f"{one.question};Zoé, 90 m\n" for one in examples).encode("cp1252")
+    western = "".join(f"{row.question};Zoé, 90 m\n" for row in examples).encode("cp1252")
     return {
         **{file.name: one(file.name, file.read_bytes()) for file in sorted(EXPORTS.iterdir())},
         "windows": one("data.csv", b"question;answer\n" + western),

@@ -88,11 +88,8 @@ def texts_of(row: Record) -> tuple[str, str, list[str]]:
 def defaults() -> None:
     begin, mtrag = answers_of("BEGIN"), answers_of("MTRAG")
     fully = [row for row in mtrag if row["labels"]["faithfulness_median"] == 4]
-    of_models = [
-        row
-        for row in mtrag
-        if not row["id"].endswith("-reference") and (row in fully or not is_faithful(row))
-    ]
+    of_models = [row for row in mtrag if not row["id"].endswith("-reference")]
+    of_models = [row for row in of_models if row in fully or not is_faithful(row)]
     for name, rows in (("MTRAG", of_models), ("BEGIN", begin)):
         faithful = np.array([is_faithful(row) for row in rows])
         print(f"{name}: {faithful.sum():,} faithful answers, {(~faithful).sum():,} others")
@@ -206,10 +203,8 @@ def ranking() -> None:
         scores: dict[str, Sequence[float]] = {"share of words": [word_share(r) or 0 for r in rows]}
         for judge in ("strings", "encoder"):
             guard = Guard(judge="local" if judge == "encoder" else None, deadline=600)
-            claims = [
-                [claim.probability or 0.0 for claim in guard.assess(*texts_of(row)).judged]
-                for row in rows
-            ]
+            judged = (guard.assess(*texts_of(row)).judged for row in rows)
+            claims = [[claim.probability or 0.0 for claim in answer] for answer in judged]
             scores[f"{judge}, mean of the claims"] = [sum(p) / len(p) if p else 0 for p in claims]
             scores[f"{judge}, lowest claim (confidence)"] = [min(p, default=0) for p in claims]
         with peer(rows) as ask:
@@ -283,7 +278,7 @@ def show(what: str, taken: Any) -> None:
 
 
 @contextmanager
-def peer(rows: Sequence[Record]) -> Iterator[Callable[[], list[tuple[float, float]]]]:
+def peer(rows: Sequence[Record]) -> Iterator[Callable[[], Any]]:
     """RAGGround in a process of its own: each call gives a score and milliseconds for each row."""
     with NamedTemporaryFile("w", suffix=".jsonl", encoding="utf-8") as file:
         file.write("\n".join(map(json.dumps, rows)))
@@ -297,9 +292,9 @@ def peer(rows: Sequence[Record]) -> Iterator[Callable[[], list[tuple[float, floa
             assert replies is not None
             print(f"RAGGround {'with' if json.loads(replies.readline()) else 'without'} its model")
 
-            def ask() -> list[tuple[float, float]]:
+            def ask() -> Any:
                 print("go", file=asks, flush=True)
-                return [(score, taken) for score, taken in json.loads(replies.readline())]
+                return json.loads(replies.readline())
 
             yield ask
             asks.close()

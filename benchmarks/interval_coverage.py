@@ -19,6 +19,7 @@ from itertools import product
 
 import numpy as np
 from measure import run
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from ragstone.stats import Interval, cluster_bootstrap, cluster_wilson, mean_interval, wilson
@@ -29,7 +30,7 @@ Floats = NDArray[np.float64]
 Sample = tuple[Floats, Floats]
 """Of each question the sum of its scores and of their squares; of a ratio both of its sums."""
 
-Draw = Callable[[np.random.Generator], Sample]
+Draw = Callable[[Generator], Sample]
 
 RESAMPLES, ICC = 400, 0.33
 OF_RATES = "the same in [0, 1]"
@@ -87,19 +88,17 @@ def settings() -> Iterator[Setting]:
     }
     for name, counts in sizes.items():
         for rate in (0.02, 0.1, 0.5, 0.9, 0.98):
-            yield Setting(
-                f"{name}  rate {rate:g}", rate, True, counts, partial(rates, counts, rate)
-            )
+            draw = partial(rates, counts, rate)
+            yield Setting(f"{name}  rate {rate:g}", rate, True, counts, draw)
         for mean, spread in ((0.7, 10), (0.05, 12)):
             draw = partial(scores, counts, mean, spread)
             yield Setting(f"{name}  scores about {mean:g}", mean, False, counts, draw)
-        yield Setting(
-            f"{name}  scores mostly 1", 0.975, False, counts, partial(skewed, counts, None)
-        )
+        draw = partial(skewed, counts, None)
+        yield Setting(f"{name}  scores mostly 1", 0.975, False, counts, draw)
         yield Setting(f"{name}  rare falls", 0.99, False, counts, partial(skewed, counts, 0.8))
 
 
-SKEWED: dict[str, tuple[float, Callable[[np.random.Generator, int], Floats]]] = {
+SKEWED: dict[str, tuple[float, Callable[[Generator, int], Floats]]] = {
     "Beta(8, 1)": (8 / 9, lambda rng, n: rng.beta(8, 1, n)),
     "Beta(4, .5)": (8 / 9, lambda rng, n: rng.beta(4, 0.5, n)),
     "Beta(2, .3)": (2 / 2.3, lambda rng, n: rng.beta(2, 0.3, n)),
@@ -117,9 +116,7 @@ def few_rows() -> Iterator[Setting]:
         yield Setting(f"{n} × 1  {name}", truth, False, np.ones(n), partial(of_rows, draw, n))
 
 
-def of_rows(
-    draw: Callable[[np.random.Generator, int], Floats], n: int, rng: np.random.Generator
-) -> Sample:
+def of_rows(draw: Callable[[Generator, int], Floats], n: int, rng: Generator) -> Sample:
     rows = draw(rng, n)
     return rows, rows * rows
 
@@ -130,41 +127,40 @@ def ratios() -> Iterator[Setting]:
         for rate in (0.05, 0.7, 0.95):
             name = f"{questions}  supported claims {rate:g}"
             yield Setting(name, rate, True, ones, partial(claims, questions, rate))
-        yield Setting(
-            f"{questions}  cost of a success", 2.5, False, ones, partial(costs, questions)
-        )
+        draw = partial(costs, questions)
+        yield Setting(f"{questions}  cost of a success", 2.5, False, ones, draw)
 
 
-def own_rates(rate: float, questions: int, rng: np.random.Generator) -> Floats:
+def own_rates(rate: float, questions: int, rng: Generator) -> Floats:
     spread = (1 - ICC) / ICC
     return rng.beta(rate * spread, (1 - rate) * spread, size=questions)
 
 
-def rates(counts: Floats, rate: float, rng: np.random.Generator) -> Sample:
+def rates(counts: Floats, rate: float, rng: Generator) -> Sample:
     own = own_rates(rate, len(counts), rng)
     sums = rng.binomial(counts.astype(int), own).astype(float)
     return sums, sums
 
 
-def scores(counts: Floats, mean: float, spread: float, rng: np.random.Generator) -> Sample:
+def scores(counts: Floats, mean: float, spread: float, rng: Generator) -> Sample:
     each = rng.beta(mean * spread, (1 - mean) * spread, size=len(counts))
     own = np.clip(np.repeat(each, counts.astype(int)), 1e-6, 1 - 1e-6)
     return summed(rng.beta(6 * own, 6 * (1 - own)), counts)
 
 
-def skewed(counts: Floats, fallen: float | None, rng: np.random.Generator) -> Sample:
+def skewed(counts: Floats, fallen: float | None, rng: Generator) -> Sample:
     perfect = np.repeat(rng.random(len(counts)) < 0.95, counts.astype(int))
     below = rng.random(len(perfect)) if fallen is None else fallen
     return summed(np.where(perfect, 1.0, below), counts)
 
 
-def claims(questions: int, rate: float, rng: np.random.Generator) -> Sample:
+def claims(questions: int, rate: float, rng: Generator) -> Sample:
     own = own_rates(rate, questions, rng)
     all_claims = rng.integers(1, 10, size=questions)
     return rng.binomial(all_claims, own).astype(float), all_claims.astype(float)
 
 
-def costs(questions: int, rng: np.random.Generator) -> Sample:
+def costs(questions: int, rng: Generator) -> Sample:
     """Cost 1 on the mean, log-normal, and 5 answers of which 8 % succeed: 2.5 a success."""
     cost = rng.lognormal(-0.32, 0.8, size=questions)
     return cost, rng.binomial(5, 0.08, size=questions).astype(float)
@@ -194,13 +190,8 @@ def interval(setting: Setting, sample: Sample, method: str) -> Interval | None:
         case "cluster_t":
             return t_interval(read_clusters(sums, counts).moments, 0.95, low=0, high=1)
         case "bootstrap":
-            return cluster_bootstrap(
-                sums[:, None],
-                counts[:, None],
-                lambda means: means[:, 0],
-                seed=1,
-                resamples=RESAMPLES,
-            )
+            columns = sums[:, None], counts[:, None]
+            return cluster_bootstrap(*columns, np.ravel, seed=1, resamples=RESAMPLES)
         case _:
             return mean_interval(sums, counts, squares, rate=setting.rate, low=0, high=1).interval
 

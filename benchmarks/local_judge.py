@@ -8,12 +8,12 @@ fitted; benchmarks/fit_curves.py has the held-out ones. Intervals are 95 % perce
 over whole questions or documents. ``--write`` puts the tables into docs/local-judge.md.
 """
 
-import gzip
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from itertools import product
+from statistics import fmean
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
@@ -44,12 +44,14 @@ from ragstone.stats import auroc
 Floats = NDArray[np.float64]
 Statistic = Callable[[Floats, NDArray[Any]], float]
 Score = float | None
+Key = TypeVar("Key", int, str)
 Scores = dict[str, list[Score]]
 """Of each judge, in the order of the records."""
 
 RESAMPLES = 1000
 BLOCK = 1000
 STRINGS, ENCODER = "**strings**", "**strings and encoder**"
+SUPPORT_ASKS = needed_asks([parse_metric("faithfulness")])
 Judges = Mapping[str, LocalJudge]
 Sets = Mapping[str, tuple[list[Record], Scores]]
 """Answers that people called faithful or not, and what our judges make of them."""
@@ -108,6 +110,18 @@ def scored(records: Sequence[Record], judge: LocalJudge, name: str) -> pl.DataFr
     return pl.concat([score(tables, [metric])[name] for _, tables in blocks])
 
 
+def by_record(
+    records: Sequence[Record], judge: LocalJudge, ask: str, *columns: str
+) -> Iterator[Sequence[list[Any]]]:
+    """For each record these columns of the judgements about it, each as a list."""
+    asks = SUPPORT_ASKS if ask in SUPPORT_ASKS else [ask]
+    for start, tables in judged(records, judge, asks):
+        grouped = tables.of(ask).group_by("row", maintain_order=True).agg(columns)
+        lists_of = {row: lists for row, *lists in grouped.iter_rows()}
+        for row in range(min(BLOCK, len(records) - start)):
+            yield lists_of.get(row, [[] for _ in columns])
+
+
 # Faithfulness ---------------------------------------------------------------------------------
 
 
@@ -135,9 +149,7 @@ def faithfulness_figures(sets: Sets) -> Iterator[list[str]]:
 
 def rating_figures(records: list[Record], ours: Scores) -> Iterator[list[str]]:
     """Do answers that people rate higher score higher?"""
-    ratings = [
-        float(np.mean(list(record["labels"]["faithfulness"].values()))) for record in records
-    ]
+    ratings = [fmean(record["labels"]["faithfulness"].values()) for record in records]
     scores, documents = every_judge("MTRAG", records, ours), map(document_of, records)
     return bootstrapped("MTRAG", "ρ with the mean rating", spearman_of, scores, ratings,
                         documents)  # fmt: skip
@@ -164,12 +176,11 @@ def published(name: str, records: Sequence[Record]) -> Scores:
     """Scores that came with the set."""
     if name == "MTRAG":
         keys = ["ragas_faithfulness", "bert_kprecision", "rouge_l"]
-        return {f"{key}, published": [one["meta"]["auto"][key] for one in records] for key in keys}
+        return {f"{key}, published": [row["meta"]["auto"][key] for row in records] for key in keys}
     if name == "oracle":
+        shown = [record["meta"]["judges_oracle_chunk"] for record in records]
         return {
-            f"{key}, published, shown only the right sentences": [
-                one["meta"]["judges_oracle_chunk"].get(key) for one in records
-            ]
+            f"{key}, published, shown only the right sentences": [row.get(key) for row in shown]
             for key in ("t5-3b-anli", "t5-3b-anli-wice")
         }
     return {}
@@ -179,28 +190,22 @@ def evidence_figures(judges: Judges) -> Iterator[list[str]]:
     """Of claims that people and the judge call supported: are the right sentences named?"""
     records = records_of("WiCE")
     for judge, by in judges.items():
-        named: dict[int, set[int]] = defaultdict(set)
-        for start, tables in judged(records, by, SUPPORT_ASKS):
-            for row, places in tables.of("support/claim").select("row", "evidence").iter_rows():
-                # a context without an id is named by its position, counted from 1
-                named[start + row].update(int(place) - 1 for place in places)
         precisions: list[Score] = []
         recalls: list[Score] = []
         titles = []
-        for number, record in enumerate(records):
-            sets = [set(places) for places in record["labels"]["supporting_sets"]]
-            mine = named[number]
+        named = by_record(records, by, "support/claim", "evidence")
+        for record, (evidence,) in zip(records, named, strict=True):
+            sets = [set(sentences) for sentences in record["labels"]["supporting_sets"]]
+            # a context without an id is named by its position, counted from 1
+            mine = {int(position) - 1 for positions in evidence for position in positions}
             if record["labels"]["faithful"] and sets and mine:
                 precisions.append(len(mine & set().union(*sets)) / len(mine))
-                recalls.append(max(len(mine & places) / len(places) for places in sets))
+                recalls.append(max(len(mine & sentences) / len(sentences) for sentences in sets))
                 titles.append(record["meta"]["title"])
         yield from bootstrapped("WiCE", "evidence precision", mean_of, {judge: precisions},
                                 titles, titles)  # fmt: skip
         yield from bootstrapped("WiCE", "evidence recall, best set", mean_of, {judge: recalls},
                                 titles, titles)  # fmt: skip
-
-
-SUPPORT_ASKS = needed_asks([parse_metric("faithfulness")])
 
 
 def levels(sets: Sets) -> Iterator[list[str]]:
@@ -212,16 +217,9 @@ def levels(sets: Sets) -> Iterator[list[str]]:
             cuts = np.arange(0.05, 1, 0.05)
             kappas = [kappa_of(values >= cut, truth) for cut in cuts]
             best = int(np.argmax(kappas))
-            yield [
-                name,
-                judge,
-                f"{truth.mean():.2f}",
-                f"{values.mean():.2f}",
-                f"{(values >= 0.5).mean():.2f}",
-                f"{kappa_of(values >= 0.5, truth):.2f}",
-                f"{kappas[best]:.2f}",
-                f"{cuts[best]:.2f}",
-            ]
+            figures = (truth.mean(), values.mean(), (values >= 0.5).mean(),
+                       kappa_of(values >= 0.5, truth), kappas[best], cuts[best])  # fmt: skip
+            yield [name, judge, *(f"{figure:.2f}" for figure in figures)]
 
 
 # Alterations ----------------------------------------------------------------------------------
@@ -249,19 +247,19 @@ def other_name(text: str) -> str | None:
     name = next((match for match in _NAME.finditer(text) if match.start() > 0), None)
     if name is None:
         return None
-    kept = name.group().split(" ")[:-1]
-    return text[: name.start()] + " ".join([*kept, "Harrington"]) + text[name.end() :]
+    changed = re.sub(r"\w+$", "Harrington", name.group())
+    return text[: name.start()] + changed + text[name.end() :]
 
 
 def swapped_names(text: str) -> str | None:
     """The first two different names inside the sentence change places."""
-    found = [match for match in _NAME.finditer(text) if match.start() > 0]
-    for second in found[1:]:
-        first = found[0]
+    names = [match for match in _NAME.finditer(text) if match.start() > 0]
+    for second in names[1:]:
+        first = names[0]
         if first.group() != second.group():
             middle = text[first.end() : second.start()]
-            tail = first.group() + text[second.end() :]
-            return text[: first.start()] + second.group() + middle + tail
+            swapped = second.group() + middle + first.group()
+            return text[: first.start()] + swapped + text[second.end() :]
     return None
 
 
@@ -275,6 +273,7 @@ def _changed(text: str, changed: str) -> str | None:
     return changed if changed != text else None
 
 
+WORST_FIRST = ("contradicted", "absent", "supported")
 AS_IT_WAS = "as it was"
 UNFAITHFUL = "none, but people call it unfaithful"
 ALTERATIONS: dict[str, Callable[[str], str | None]] = {
@@ -294,11 +293,8 @@ PAIRS = (
     "he/she his/her good/bad successful/unsuccessful modern/ancient private/public top/bottom "
     "left/right inside/outside same/different"
 )
-OPPOSITES = {
-    word: other
-    for one, _, two in (pair.partition("/") for pair in PAIRS.split())
-    for word, other in ((one, two), (two, one))
-}
+OPPOSED = [pair.split("/") for pair in PAIRS.split()]
+OPPOSITES = {word: other for pair in OPPOSED for word, other in (pair, pair[::-1])}
 _NUMBER = re.compile(r"\b\d{2,4}\b")
 _VERB = re.compile(r"\b(is|are|was|were|has|have|had|can|will)\b")
 _NAME = re.compile(r"\b[A-Z][a-z]{2,}(?: [A-Z][a-z]{2,})*\b")
@@ -316,44 +312,27 @@ def alterations(sets: Sets, judges: Judges) -> Iterator[list[str]]:
             if answer is not None:
                 own = {"id": f"{record['id']} {name}", "answer": answer}
                 versions.append((name, record["id"], record | own))
-    verdicts_by = {
-        judge: list(verdicts([record for *_, record in versions], by))
-        for judge, by in judges.items()
-    }
-    for name in [*ALTERATIONS, UNFAITHFUL]:
-        for judge, judged_versions in verdicts_by.items():
-            both = list(zip(versions, judged_versions, strict=True))
-            before = {of: value for (change, of, _), (value, _) in both if change == AS_IT_WAS}
-            mine = [
-                (before.get(of), value, verdict)
-                for (change, of, _), (value, verdict) in both
-                if change == name and value is not None
-            ]
-            old = [was for was, _, _ in mine if was is not None]
-            new = [value for was, value, _ in mine if was is not None]
-            changes = bool(old) and name != AS_IT_WAS
-            above = auroc([*old, *new], [1] * len(old) + [0] * len(new)) if changes else None
-            yield [
-                name,
-                judge,
-                f"{len(mine):,}",
-                "" if above is None else f"{above:.2f}",
-                *(
-                    f"{np.mean([verdict == kind for *_, verdict in mine]):.2f}"
-                    for kind in ("contradicted", "absent", "supported")
-                ),
-            ]
+    columns = {"change": [change for change, _, _ in versions], "id": [id for _, id, _ in versions]}
+    altered = [record for *_, record in versions]
+    tables = {judge: pl.DataFrame(columns | verdicts(altered, by)) for judge, by in judges.items()}
+    for change, (judge, answers) in product([*ALTERATIONS, UNFAITHFUL], tables.items()):
+        was = answers.filter(change=AS_IT_WAS).select("id", before="value")
+        mine = answers.filter(change=change).drop_nulls("value")
+        both = mine.join(was, on="id").drop_nulls("before")
+        above = None
+        if both.height and change != AS_IT_WAS:
+            above = auroc([*both["before"], *both["value"]], np.repeat([1, 0], both.height))
+        shares = [f"{(mine['verdict'] == kind).to_numpy().mean():.2f}" for kind in WORST_FIRST]
+        yield [change, judge, f"{mine.height:,}", "" if above is None else f"{above:.2f}", *shares]
 
 
-def verdicts(records: Sequence[Record], judge: LocalJudge) -> Iterator[tuple[Score, str]]:
+def verdicts(records: Sequence[Record], judge: LocalJudge) -> dict[str, list[Any]]:
     """For each record the mean probability of its claims, and the worst verdict among them."""
-    for start, tables in judged(records, judge, SUPPORT_ASKS):
-        claims = tables.of("support/claim").group_by("row").agg("probability", "verdict")
-        said = {row: (values, kinds) for row, values, kinds in claims.iter_rows()}
-        for row in range(min(BLOCK, len(records) - start)):
-            values, kinds = said.get(row, ([], []))
-            worst = next((one for one in ("contradicted", "absent") if one in kinds), "supported")
-            yield float(np.mean(values)) if values else None, worst
+    means, worst = list[Score](), list[str]()
+    for values, kinds in by_record(records, judge, "support/claim", "probability", "verdict"):
+        means.append(float(np.mean(values)) if values else None)
+        worst.append(min(kinds, key=WORST_FIRST.index, default="supported"))
+    return {"value": means, "verdict": worst}
 
 
 # Correctness ----------------------------------------------------------------------------------
@@ -367,9 +346,7 @@ def correctness_figures(judges: Judges) -> Iterator[list[str]]:
         ("NQ301", records_of("NQ301")),
     ):
         verdicts: Scores = {
-            judge: [
-                outcome == "correct" for outcome in scored(records, by, "answer_outcome")["label"]
-            ]
+            judge: scored(records, by, "answer_outcome")["label"].eq_missing("correct").to_list()
             for judge, by in judges.items()
         }
         verdicts["containment"] = [contained(record) for record in records]
@@ -399,11 +376,9 @@ def normalised(text: str) -> str:
 
 def abstention_figures() -> Iterator[list[str]]:
     """Patterns alone: the encoder has no say."""
-    records = [
-        one
-        for one in records_of("MTRAG-UN")
-        if one["labels"]["expected_behaviour"] in ("answer", "abstain")
-    ]
+    expected = ("answer", "abstain")
+    records = [record for record in records_of("MTRAG-UN")
+               if record["labels"]["expected_behaviour"] in expected]  # fmt: skip
     verdicts: Scores = {
         STRINGS: scored(records, LocalJudge(), "abstention")["value"].to_list(),
         "8 phrases": [abstains_by_phrases(record["answer"], PHRASES_8) for record in records],
@@ -418,11 +393,8 @@ def relevances(
     records: Sequence[Record], judge: LocalJudge, column: str
 ) -> Iterator[dict[int, float]]:
     """For each record the column of the table of relevance, by rank from 1."""
-    for start, tables in judged(records, judge, ["relevance"]):
-        found: dict[int, dict[int, float]] = defaultdict(dict)
-        for row, rank, value in tables.of("relevance").select("row", "rank", column).iter_rows():
-            found[row][rank] = value
-        yield from (found[row] for row in range(min(BLOCK, len(records) - start)))
+    for ranks, values in by_record(records, judge, "relevance", "rank", column):
+        yield dict(zip(ranks, values, strict=True))
 
 
 def answerable_figures(judges: Judges) -> Iterator[list[str]]:
@@ -445,23 +417,22 @@ def question_word_share(record: Record) -> float:
 def ranking_figures(judges: Judges) -> Iterator[list[str]]:
     """nDCG@10 with linear gains over the sentences of WiCE's pages, the claim as the question."""
     grades: dict[str, dict[str, int]] = defaultdict(dict)
-    for line in (DATA / "retrieval_wice/qrels.txt").read_text(encoding="utf-8").splitlines():
-        query, _, document, grade = line.split()
+    for query, _, document, grade in fields_of("qrels.txt"):
         grades[query][document] = int(grade)
-    records = [
-        one | {"question": one["answer"]} for one in records_of("WiCE") if one["id"] in grades
-    ]
+    records = [record | {"question": record["answer"]} for record in records_of("WiCE")
+               if record["id"] in grades]  # fmt: skip
     runs = {
         f"{judge}, by {column}": {
-            record["id"]: [
-                f"{record['id']}#{rank - 1}" for rank in sorted(one, key=lambda n: (-one[n], n))
-            ]
-            for record, one in zip(records, relevances(records, by, column), strict=True)
+            record["id"]: [f"{record['id']}#{rank - 1}" for rank in ranked(values)]
+            for record, values in zip(records, relevances(records, by, column), strict=True)
         }
         for judge, by in judges.items()
         for column in ("probability", "grade")
     }
-    runs["BM25"] = run_of(DATA / "retrieval_wice/run_bm25.txt.gz")
+    bm25: dict[str, dict[str, float]] = defaultdict(dict)
+    for query, _, document, _, value, _ in fields_of("run_bm25.txt.gz"):
+        bm25[query][document] = float(value)
+    runs["BM25"] = {query: ranked(values) for query, values in bm25.items()}
     queries = sorted(grades)
     values: Scores = {
         judge: [ndcg(ranking[query], grades[query]) for query in queries]
@@ -470,13 +441,15 @@ def ranking_figures(judges: Judges) -> Iterator[list[str]]:
     return bootstrapped("WiCE retrieval", "nDCG@10", mean_of, values, queries, queries)
 
 
-def run_of(path: Path) -> dict[str, list[str]]:
-    found: dict[str, list[tuple[float, str]]] = defaultdict(list)
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        for line in lines:
-            query, _, document, _, value, _ = line.split()
-            found[query].append((-float(value), document))
-    return {query: [document for _, document in sorted(one)] for query, one in found.items()}
+def fields_of(name: str) -> Iterator[tuple[str, ...]]:
+    """The lines of a TREC file."""
+    file = DATA / "retrieval_wice" / name
+    return pl.read_csv(file, separator=" ", has_header=False, infer_schema=False).iter_rows()
+
+
+def ranked(values: Mapping[Key, float]) -> list[Key]:
+    """By falling value, and of equal ones by their names."""
+    return sorted(values, key=lambda name: (-values[name], name))
 
 
 def ndcg(ranking: Sequence[str], grades: Mapping[str, int], k: int = 10) -> float:
@@ -529,15 +502,14 @@ def bootstrapped(
         values = np.array([some[n] for n in rows], np.float64)
         truth = np.array([truths[n] for n in rows])
         members: dict[str, list[int]] = defaultdict(list)
-        for place, n in enumerate(rows):
-            members[clusters[n]].append(place)
+        for position, n in enumerate(rows):
+            members[clusters[n]].append(position)
         groups = [np.array(cluster) for cluster in members.values()]
-        rng = np.random.default_rng(20)
-        drawn = []
+        rng, drawn = np.random.default_rng(20), []
         for _ in range(RESAMPLES):
             picked = rng.integers(len(groups), size=len(groups))
-            places = np.concatenate([groups[i] for i in picked])
-            drawn.append(statistic(values[places], truth[places]))
+            positions = np.concatenate([groups[i] for i in picked])
+            drawn.append(statistic(values[positions], truth[positions]))
         low, high = np.quantile(drawn, [0.025, 0.975])
         value = statistic(values, truth)
         yield [data, figure, judge, f"{len(values):,}", f"{value:.3f}", f"{low:.3f}–{high:.3f}"]

@@ -9,7 +9,6 @@ read a run are called on it. A folder falls if a command ends with a status that
 memory than 256 MB and four times what the folder holds. Prints every fall, with its number.
 """
 
-import io
 import json
 import os
 import pkgutil
@@ -21,10 +20,11 @@ import sqlite3
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from contextlib import closing, redirect_stderr, redirect_stdout, suppress
+from contextlib import closing, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 os.environ.setdefault("POLARS_MAX_THREADS", "2")
 
@@ -67,10 +67,10 @@ def delete(draw: Random, run: Path) -> None:
 
 
 def exchange(draw: Random, run: Path) -> None:
-    one, other = _some_file(draw, run), _some_file(draw, run)
-    content = one.read_bytes()
-    one.write_bytes(other.read_bytes())
-    other.write_bytes(content)
+    first, second = _some_file(draw, run), _some_file(draw, run)
+    content = first.read_bytes()
+    first.write_bytes(second.read_bytes())
+    second.write_bytes(content)
 
 
 def replace(draw: Random, run: Path) -> None:
@@ -86,7 +86,7 @@ def replace(draw: Random, run: Path) -> None:
 def link(draw: Random, run: Path) -> None:
     file = _some_file(draw, run)
     targets = ["/dev/zero", "/dev/tty", "/proc/self/mem", "/etc/passwd", file.name, "..", "nowhere"]
-    target = draw.choice([*targets, *(str(one) for one in _files(run) if one != file)])
+    target = draw.choice([*targets, *(str(other) for other in _files(run) if other != file)])
     file.unlink()
     file.symlink_to(target)
 
@@ -144,7 +144,8 @@ def other_table(draw: Random, run: Path) -> None:
 def other_journal(draw: Random, run: Path) -> None:
     file = run / "journal.sqlite"
     if not file.is_file():
-        return other_table(draw, run)
+        other_table(draw, run)
+        return
     number = draw.choice((-1, 2**62, 1.5, "many", b"\xff", None, float("inf")))
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
     columns = ", ".join(f"i AS {name}" for name in ("key", "attempt", "source", "at", "trouble"))
@@ -177,7 +178,6 @@ def other_journal(draw: Random, run: Path) -> None:
                 journal.execute("DELETE FROM attempts")
         else:
             journal.executescript(draw.choice(scripts))
-    return None
 
 
 MUTATIONS: dict[str, tuple[Mutation, int]] = {
@@ -213,7 +213,7 @@ WHAT = ("scores", "examples", "estimates", "judgements:claims", "judgements:supp
 
 
 def commands(run: Path, seeds: Path) -> list[list[str]]:
-    """The commands that read a run, on a finished one."""
+    """The commands that read a run, on a finished one; the last goes on with a stopped one."""
     sheet, other = run.parent / "sheet.csv", seeds / "local"
     labels = str(seeds / "labels.jsonl")
     return [
@@ -251,12 +251,11 @@ def read(draw: Random, run: Path, seeds: Path, which: str) -> None:
             tell(seeds, "end 2")
         except BaseException as error:
             tell(seeds, f"end {error!r}")
-    if not which.startswith("stopped"):
-        chosen = draw.sample(commands(run, seeds), 3)
-    elif which.endswith("model"):
-        chosen = []
+    chosen = commands(run, seeds)
+    if which.startswith("stopped"):
+        chosen = [] if which.endswith("model") else chosen[-1:]
     else:
-        chosen = [["evaluate", str(seeds / "data.jsonl"), "--out", str(run), "--offline"]]
+        chosen = draw.sample(chosen, 3)
     for words in chosen:
         tell(seeds, f"begin {' '.join(words[:2] if words[0] == 'plan' else words[:1])}")
         outcome = CliRunner().invoke(app, words)
@@ -304,17 +303,11 @@ def make_runs(seeds: Path) -> None:
     ragstone.evaluate(seeds / "data.jsonl", out=seeds / "local")
     evaluate_by_model(seeds, seeds / "model")
 
-    class Stopped(BaseException):
-        """As a kill would."""
-
-    def stop(*_: object) -> None:
-        raise Stopped
-
-    Folder.finish = stop  # type: ignore[assignment, method-assign]
-    with suppress(Stopped):
-        ragstone.evaluate(seeds / "data.jsonl", out=seeds / "stopped local")
-    with suppress(Stopped):
-        evaluate_by_model(seeds, seeds / "stopped model")
+    with patch.object(Folder, "finish", side_effect=SystemExit):  # As a kill would.
+        with suppress(SystemExit):
+            ragstone.evaluate(seeds / "data.jsonl", out=seeds / "stopped local")
+        with suppress(SystemExit):
+            evaluate_by_model(seeds, seeds / "stopped model")
 
 
 KINDS = {"local": 5, "model": 3, "stopped local": 1, "stopped model": 1}
@@ -356,8 +349,7 @@ def damage_and_read(seed: int, number: int, seeds: Path) -> None:
         tell(seeds, f"is {which}: {how}")
         apart(seeds, lambda: MUTATIONS[how][0](draw, run))
         apart(seeds, lambda: tell(seeds, f"bytes {_unpacked(run)}"))
-        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
-            read(draw, run, seeds, which)
+        read(draw, run, seeds, which)
     # What a process waited for is not counted here, as it is in rusage.
     tell(seeds, f"peak {memory('VmHWM')}")
 

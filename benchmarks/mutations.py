@@ -68,11 +68,7 @@ def changed_bytes(whole: bytes, draw: Random, words: Sequence[bytes] = WORDS) ->
 
 
 def changed_json(text: str, draw: Random) -> str:
-    """JSON of the same shape, or lines of it, with other values.
-
-    Raises:
-        ValueError: It is no JSON.
-    """
+    """JSON of the same shape, or lines of it, with other values; ValueError if it is no JSON."""
     try:
         json.loads(text)
         lines = [text]

@@ -41,25 +41,15 @@ SEED, HIGH = 1, 1.645
 
 @dataclass(frozen=True)
 class World:
-    """Where unfaithful answers come from.
-
-    Attributes:
-        name: As printed.
-        clusters: Number drawn for calibration.
-        bound: What is promised.
-        icc: Correlation of the scores, before their curve, within a cluster.
-        others: Mean number of further answers in a cluster.
-        step: Scores are rounded to it, so that many are equal; 0 for none.
-        larger: How many times as many further answers the clusters of the highest scores, one in
-            twenty, have.
-    """
+    """Where unfaithful answers come from."""
 
     name: str
-    clusters: int
-    bound: float = 0.05
-    icc: float = 0.0
-    others: float = 0.0
-    step: float = 0.0
+    clusters: int  # Drawn for calibration.
+    bound: float = 0.05  # What is promised.
+    icc: float = 0.0  # Correlation of the scores, before their curve, within a cluster.
+    others: float = 0.0  # Mean number of further answers in a cluster.
+    step: float = 0.0  # Scores are rounded to it, so that many are equal; 0 for none.
+    # How many times as many of these have the clusters of the highest scores, one in twenty.
     larger: float = 1.0
 
     def drawn(self, rng: np.random.Generator, clusters: int) -> tuple[Floats, Ints]:
@@ -117,16 +107,16 @@ def kept(world: World, draws: int) -> Kept:
     for _ in range(draws):
         scores, of = world.drawn(rng, world.clusters)
         among = world.candidates(rng)
-        found, plain = (
+        threshold, plain = (
             promised_threshold(
                 scores, among=among, bound=world.bound, confidence=CONFIDENCE, clusters=clusters
-            )
+            ).value
             for clusters in (of, None)
         )
-        refused += found.value is None
-        broken += risk(highest, found.value) > world.bound
-        of_answers += risk(answers, found.value) > world.bound
-        naive += risk(answers, plain.value) > world.bound
+        refused += threshold is None
+        broken += risk(highest, threshold) > world.bound
+        of_answers += risk(answers, threshold) > world.bound
+        naive += risk(answers, plain) > world.bound
     return Kept(broken / draws, of_answers / draws, naive / draws, refused / draws)
 
 
@@ -146,11 +136,8 @@ def by_verdict(draws: int, *, of_each: int, known: bool) -> tuple[float, float]:
     wrong, broken, refused = np.sort(scores[~faithful]), 0, 0
     for _ in range(draws):
         rows = [
-            {
-                "score": float(scores[row]),
-                "faithful": bool(faithful[row]),
-                **({CHANCE: of_each / len(those)} if known else {}),
-            }
+            {"score": float(scores[row]), "faithful": bool(faithful[row])}
+            | ({CHANCE: of_each / len(those)} if known else {})
             for those in verdicts
             for row in rng.choice(those, of_each, replace=False)
         ]

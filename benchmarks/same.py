@@ -25,7 +25,6 @@ address.
 
 import csv
 import hashlib
-import http.cookiejar
 import json
 import os
 import re
@@ -38,9 +37,6 @@ import sys
 import tempfile
 import time
 import tomllib
-import urllib.error
-import urllib.parse
-import urllib.request
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -51,6 +47,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any
 
+import httpx2
 import polars as pl
 from labelled import DATA, file_of, records_of
 from measure import ROOT, defined_in, run
@@ -110,12 +107,8 @@ class Step:
     def needs(self, other: "Step") -> bool:
         """Whether this names anything that the other makes."""
         paths = [*(word.partition("#")[0] for word in self.words[1:]), *self.makes]
-        return any(_inside(path, made) or _inside(made, path)
-                   for path in paths for made in other.makes)  # fmt: skip
-
-
-def _inside(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(f"{folder}/")
+        pairs = [(f"{path}/", f"{made}/") for path in paths for made in other.makes]
+        return any(path.startswith(made) or made.startswith(path) for path, made in pairs)
 
 
 def steps(table: Mapping[str, str]) -> Iterator[Step]:
@@ -139,12 +132,7 @@ def chosen(table: Sequence[Step], patterns: Sequence[str]) -> list[Step]:
 
 
 class Product:
-    """Ragstone in a folder of its own, used as from a shell.
-
-    Args:
-        folder: To work in.
-        mock: The address of the mock.
-    """
+    """Ragstone in a folder of its own, used as from a shell, beside the mock at an address."""
 
     def __init__(self, folder: Path, mock: str) -> None:
         self.folder, self._mock = folder, mock
@@ -157,11 +145,8 @@ class Product:
         }  # fmt: skip
 
     def start(self, *words: str, **more: str) -> "subprocess.Popen[str]":
-        """Start a command, its output to be read."""
+        """Start Python with these words, its output to be read."""
         words = tuple(word.replace("MOCK", self._mock) for word in words)
-        return self._process(["-m", "ragstone", *words], more)
-
-    def _process(self, words: list[str], more: dict[str, str]) -> "subprocess.Popen[str]":
         return subprocess.Popen(
             [sys.executable, *words], cwd=self.folder, env=self.environment | more, text=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -169,7 +154,7 @@ class Product:
 
     def result(self, *words: str, **more: str) -> str:
         """What a command ends with."""
-        return ended(self.start(*words, **more))
+        return ended(self.start("-m", "ragstone", *words, **more))
 
     def do(self, step: Step) -> list[tuple[str, str]]:
         """Names and texts of what comes of a step."""
@@ -180,7 +165,7 @@ class Product:
         cache = {"RAGSTONE_CACHE": str(self.folder / "cache" / step.name.replace(" ", "-"))}
         if command == "@script":
             script = f"import ragstone\n{STEPS['scripts'][step.name]}"
-            text = ended(self._process(["-c", script], cache))
+            text = ended(self.start("-c", script, **cache))
         elif command.startswith("@"):
             text = getattr(self, command[1:])(*words)
         else:
@@ -212,7 +197,7 @@ class Product:
     @contextmanager
     def served(self, *words: str) -> Iterator[tuple[str, list[str]]]:
         """A server while it runs: its address, and what it prints first."""
-        process = self.start(*words)
+        process = self.start("-m", "ragstone", *words)
         try:
             assert process.stdout is not None
             lines: list[str] = []
@@ -248,21 +233,16 @@ class Product:
         """A monitor that is sent a day of traces, until all are judged."""
         words = ("monitor", "serve", "--store", store, "--port", "0", "--rules", "rules.toml")
         with self.served(*words) as (address, _):
-            body = json.dumps(day_of_traces(demo())).encode()
-            request = urllib.request.Request(
-                f"{address}/v1/traces", body, {"Content-Type": "application/json"}
-            )
-            with urllib.request.urlopen(request) as reply:
-                text = f"{reply.status} {reply.read().decode()}\n"
+            reply = httpx2.post(f"{address}/v1/traces", json=day_of_traces(demo()), timeout=60)
+            reply.raise_for_status()
+            status = ("monitor", "status", "--store", store, "--json")
             until = time.monotonic() + 900
-            while '"judged": 240' not in self.result(
-                "monitor", "status", "--store", store, "--json"
-            ):
+            while '"judged": 240' not in self.result(*status):
                 if time.monotonic() > until:
                     raise SystemExit("The monitor did not judge all in time.")
                 time.sleep(1)
             time.sleep(8)  # Alarms follow the last score.
-        return text
+        return f"{reply.status_code} {reply.text}\n"
 
 
 def ended(process: "subprocess.Popen[str]") -> str:
@@ -273,29 +253,20 @@ def ended(process: "subprocess.Popen[str]") -> str:
 
 def label_all(link: str) -> Iterator[str]:
     """Label what a link of a queue brings, as a browser does; the numbers of the items in turn."""
-    browser = urllib.request.build_opener(
-        urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
-    )
-    with browser.open(link) as reply:
-        page, address = reply.read().decode(), reply.url
-    secret = re.findall(r'<meta name="secret" content="([^"]*)"', page)[0]
-    person = re.findall(r'data-person="([^"]*)"', page)[0]
-    while item := re.search(r'<div id="item"[^>]* data-item="(\d+)"', page):
-        yield item[1]
-        labels = dict.fromkeys(re.findall(r'name="(say\.[^"]+)" value="yes"', page))
-        says = {label: yes_or_no(item[1], person, label) for label in labels}
-        fields = {
-            "action": "save",
-            "once": f"{person}{item[1]:0>12}",
-            "person": person,
-            "seen": "0",
-        }
-        request = urllib.request.Request(
-            f"{address}/{item[1]}", urllib.parse.urlencode(fields | says).encode(),
-            {"HX-Target": "item", "X-Secret": secret},
-        )  # fmt: skip
-        with browser.open(request) as reply:
-            page = reply.read().decode()
+    with httpx2.Client(follow_redirects=True, timeout=60) as browser:
+        reply = browser.get(link)
+        address, page = reply.url, reply.text
+        secret = re.findall(r'<meta name="secret" content="([^"]*)"', page)[0]
+        person = re.findall(r'data-person="([^"]*)"', page)[0]
+        while item := re.search(r'<div id="item"[^>]* data-item="(\d+)"', page):
+            yield item[1]
+            labels = dict.fromkeys(re.findall(r'name="(say\.[^"]+)" value="yes"', page))
+            fields = {label: yes_or_no(item[1], person, label) for label in labels}
+            fields |= {"action": "save", "person": person, "seen": "0"}
+            fields["once"] = f"{person}{item[1]:0>12}"
+            headers = {"HX-Target": "item", "X-Secret": secret}
+            reply = browser.post(f"{address}/{item[1]}", data=fields, headers=headers)
+            page = reply.raise_for_status().text
 
 
 def yes_or_no(item: str, person: str, label: str) -> str:
@@ -324,13 +295,11 @@ def linked(address: str, first: str) -> Iterator[tuple[str, str]]:
 def whole_page(address: str) -> str:
     """A page with all that is computed while it is shown."""
     for _ in range(400):
-        try:
-            with urllib.request.urlopen(address, timeout=60) as reply:
-                page: str = reply.read().decode(errors="replace")
-        except urllib.error.HTTPError as error:
-            return f"{error.code}\n{error.read().decode()}"
-        if 'hx-trigger="load' not in page:
-            return page
+        reply = httpx2.get(address, timeout=60, follow_redirects=True)
+        if reply.is_error:
+            return f"{reply.status_code}\n{reply.text}"
+        if 'hx-trigger="load' not in reply.text:
+            return reply.text
         time.sleep(0.3)
     raise SystemExit(f"{address} is never whole.")
 
@@ -584,18 +553,16 @@ def main(
 def compared(prints: dict[str, str], *, keep: bool, partly: bool, opened: Path | None) -> int:
     """Compare fingerprints with those of the file, or write them; the exit status."""
     file = json.loads(TABLE.read_text()) if TABLE.is_file() else {"changed": {}, "fingerprints": {}}
-    before: dict[str, str] = file["fingerprints"]
+    before = {
+        name: value for name, value in file["fingerprints"].items()
+        if (name in prints if partly else opened or not name.startswith("open "))
+    }  # fmt: skip
     if keep:
-        others = {name: value for name, value in before.items()
-                  if partly or (opened is None and name.startswith("open "))}  # fmt: skip
+        others = {name: value for name, value in file["fingerprints"].items() if name not in before}
         file["fingerprints"] = dict(sorted((others | prints).items()))
         TABLE.write_text(f"{json.dumps(file, indent=1, ensure_ascii=False)}\n")
         print(f"{len(prints)} fingerprints written to {TABLE.name}")
         return 0
-    if partly:
-        before = {name: value for name, value in before.items() if name in prints}
-    elif opened is None:
-        before = {name: value for name, value in before.items() if not name.startswith("open ")}
     bad = differences(before, prints, file["changed"])
     print(f"{len(prints)} fingerprints, {bad} differ without a reason")
     if bad:

@@ -24,6 +24,9 @@ SENTENCE = (
     "harbour cliff engine copper lantern chapel moor granite tide ferry saint heath tin shaft "
     "beacon gorse quay pilchard bridge estuary causeway hermit wreck cove lighthouse"
 )
+ALIKE = {"support_present": 1, "response_on_topic": 1, "source_cited": 0, "fabricated_source": 0,
+         "unsafe_content": 0}  # fmt: skip
+"""The labels that all answers have."""
 
 
 def main(part: Literal["local", "costs"], rows: int = 0) -> None:
@@ -56,16 +59,12 @@ def write_rows(path: Path, rows: int, words: int = 14) -> None:
                 "labels": {
                     "contexts": labels,
                     "answer": {
-                        "support_present": 1,
+                        **ALIKE,
                         "unsupported_claim_present": int(unsupported),
                         "contradicted_claim_present": int(unsupported and draw.random() < 0.2),
-                        "source_cited": 0,
-                        "fabricated_source": 0,
                         "proper_action": int(draw.random() < 0.8),
-                        "response_on_topic": 1,
                         "helpful": int(draw.random() < 0.7),
                         "incomplete": int(draw.random() < 0.2),
-                        "unsafe_content": 0,
                     },
                 },
             }

@@ -11,11 +11,14 @@ import pytest
 from examples.watched import emit
 from ragstone.monitor.store.store import MonitorStore, open_store
 from tests.availability import import_or_skip
-from tests.forked import Forked
-from tests.scripts import script
+from tests.forked import COMMAND, Forked
+from tests.project import ROOT
 
 import_or_skip("opentelemetry.exporter.otlp.proto.http")
-WATCHED = script("watched")
+FOLLOWED = """
+SELECT (SELECT count(DISTINCT trace) FROM received), (SELECT count(*) FROM examples),
+       (SELECT count(*) FROM examples WHERE settled = 1), (SELECT count(*) FROM assessed)
+"""
 PATIENCE = 120
 """Seconds; a busy machine is far below it."""
 OF_EACH_WAY = 5
@@ -23,10 +26,13 @@ OF_EACH_WAY = 5
 
 @pytest.fixture
 def monitor(tmp_path: Path) -> Iterator[tuple[str, MonitorStore, Forked]]:
-    rules, text = tmp_path / "rules.toml", WATCHED.RULES.read_text(encoding="utf-8")
+    rules, watched = tmp_path / "rules.toml", ROOT / "examples" / "watched" / "rules.toml"
+    text = watched.read_text(encoding="utf-8")
     rules.write_text(text.replace("[judging]", '[judging]\nsettle = "1s"'), encoding="utf-8")
     emit.write_corpus(emit.asked_in(emit.CORNWALL), tmp_path / "corpus.jsonl")
-    process, url = WATCHED.served(tmp_path)
+    process = Forked(COMMAND, "monitor", "serve", "--store", tmp_path / "store", "--port", 0,
+                     "--rules", rules, cwd=tmp_path)  # fmt: skip
+    url = process.address().partition("/monitor")[0]
     store = open_store(tmp_path / "store")
     yield url, store, process
     store.close()
@@ -34,15 +40,16 @@ def monitor(tmp_path: Path) -> Iterator[tuple[str, MonitorStore, Forked]]:
     process.communicate()
 
 
-def until(store: MonitorStore, **wanted: int) -> dict[str, int]:
-    """How far the worker is, once it is there."""
+def until_followed(store: MonitorStore, n: int) -> tuple[int, int]:
+    """The traces and examples that are there, once the worker has assessed so many."""
     end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
-        found: dict[str, int] = WATCHED.followed(store)
-        if all(found[name] >= n for name, n in wanted.items()):
-            return found
+    while True:
+        with store.database.reading() as run:
+            ((traces, examples, settled, assessed),) = run(FOLLOWED)
+        if min(examples, settled, assessed) >= n:
+            return traces, examples
+        assert time.monotonic() < end, (traces, examples, settled, assessed)
         time.sleep(0.2)
-    raise AssertionError(WATCHED.followed(store))
 
 
 def test_nothing_is_lost_however_it_is_sent(
@@ -53,8 +60,7 @@ def test_nothing_is_lost_however_it_is_sent(
     asked = emit.asked_in(emit.CORNWALL)
     n = OF_EACH_WAY * len(emit.EVERY_WAY)
     assert [*emit.emit(asked, url, n=n, ways=emit.EVERY_WAY, drop=0.0)][-1] == n
-    found = until(store, examples=n, settled=n, assessed=n)
-    assert found["traces"] == found["examples"] == n
+    assert until_followed(store, n) == (n, n)
     sent = {(one.question, one.answer, one.contexts) for one in asked}
     with store.database.reading() as run:
         rows = run("SELECT record, session, version FROM examples")
