@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
@@ -36,15 +36,18 @@ if TYPE_CHECKING:
     from ragstone.run.calls.journal import Counts
 
 
-def grouping(
-    shards: Shards, spec: RunSpec
-) -> tuple[EstimateGroups, RepeatedQuestions, Mapping[str, int]]:
-    """Look over the facets of a run, a few shards at a time; a few bytes a question are held.
+class Grouping(NamedTuple):
+    """How a run's examples are grouped; ``retrieved``: some of them have contexts."""
 
-    Returns:
-        Its groups, its repeated questions, and how many each ``cluster``, ``question`` and
-        ``contexts`` of its examples are.
-    """
+    groups: EstimateGroups
+    repeated: RepeatedQuestions
+    clusters: int
+    questions: int
+    retrieved: bool
+
+
+def grouping(shards: Shards, spec: RunSpec) -> Grouping:
+    """Look over the facets of a run, a few shards at a time; a few bytes a question are held."""
     seen = {
         name: Gathered(partial(first_of_each, keys=(name,)))
         for name in ("system", "cluster", "question", *map(by_column, spec.fields))
@@ -68,12 +71,11 @@ def grouping(
         distinct = seen[column].rows()[column].sort()
         if name in spec.by or (distinct != NO_VALUE).any():
             values_of[name] = distinct.to_list()
-    groups = EstimateGroups(seen["system"].rows()["system"].to_list(), values_of)
-    repeated = repeated_questions(texts["cluster"], texts["asked"])
-    return groups, repeated, {
-        "cluster": seen["cluster"].rows().height, "question": seen["question"].rows().height,
-        "contexts": contexts,
-    }  # fmt: skip
+    return Grouping(
+        EstimateGroups(seen["system"].rows()["system"].to_list(), values_of),
+        repeated_questions(texts["cluster"], texts["asked"]),
+        seen["cluster"].rows().height, seen["question"].rows().height, contexts > 0,
+    )  # fmt: skip
 
 
 # The code of the remark on clusters that are too narrow.
@@ -97,8 +99,7 @@ CROSS = "answer_reference_cross_encoder"
 
 def remarks(metrics: Sequence[Metric], opened: ModelNames, tally: RunTally) -> Iterator[str]:
     """Another language, a missing encoder, texts that were cut, thresholds of another model."""
-    if tally.languages:
-        yield from _of_languages(tally)
+    yield from _of_languages(tally)
     if opened.lacking is not None:
         yield reason("no_encoder", said=opened.lacking)
     if tally.unanswered:
@@ -106,8 +107,7 @@ def remarks(metrics: Sequence[Metric], opened: ModelNames, tally: RunTally) -> I
     if opened.strings is not None:
         yield reason("strings_alone", said=opened.strings)
     name = (opened.encoder or "").rpartition("@")[0]
-    if tally.cut:
-        yield from _of_cut_texts(tally, opened, name)
+    yield from _of_cut_texts(tally, opened, name)
     if name and not name.rstrip("/\\").endswith((BUILTIN, THRESHOLDS_OF)):
         of_others = [
             str(metric)

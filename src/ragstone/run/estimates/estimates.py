@@ -216,24 +216,24 @@ def estimate_run(shards: Shards, spec: RunSpec, tally: RunTally) -> Estimated:
     """
     for name in ("facets", "scores", "origins"):
         shards.verify(name)
-    groups, repeated, sizes = grouping(shards, spec)
+    grouped = grouping(shards, spec)
+    groups, repeated = grouped.groups, grouped.repeated
     names = map(str, (*spec.metrics, *spec.components))
     columns = {name: number for number, name in enumerate(dict.fromkeys(names))}
     sums = summed(
         _pieces(shards, list(columns), len(spec.metrics), repeated), groups, columns, spec.metrics,
         examples=tally.examples, folder=shards.path / BUCKETS,
     )  # fmt: skip
-    retrieved = sizes["contexts"] > 0
-    metrics = _chosen(shards, spec, tally, columns, sums, retrieved=retrieved)
+    metrics = _chosen(shards, spec, tally, columns, sums, retrieved=grouped.retrieved)
     settings = spec.settings
     signed = provenance(settings.data, tally, settings.cluster, spec.models, settings.llm)
     estimates: list[Estimate] = []
     for metric in metrics:
         estimates += estimates_of(metric, sums, groups, columns, signed, level=LEVEL)
-    counts = {"examples": tally.examples, "questions": sizes["question"]}
+    counts = {"examples": tally.examples, "questions": grouped.questions}
     counts["systems"] = len(groups.systems)
     notes = [repeated.note] if repeated.note else []
-    notes += of_clusters(settings.cluster, sizes["cluster"], shards.files_of("origins"))
+    notes += of_clusters(settings.cluster, grouped.clusters, shards.files_of("origins"))
     notes += _coverage(metrics, columns, groups, sums)
     return Estimated(metrics, list(groups.values), estimates, counts, notes)
 
