@@ -123,14 +123,12 @@ def remarks(metrics: Sequence[Metric], opened: ModelNames, tally: RunTally) -> I
 
 
 def _of_cut_texts(tally: RunTally, opened: ModelNames, encoder: str) -> Iterator[str]:
-    cut = [measure for measure in PAIRS if tally.cut[measure]]
-    if cut:
+    if cut := list(filter(tally.cut.get, PAIRS)):
         counts = ",".join(
             f"{measure}:{tally.cut[measure]}:{tally.pairs[measure]}" for measure in cut
         )
         yield reason("texts_cut", model=encoder, reads=opened.reads, cut=counts)
-    matched = next((measure for measure in BERTSCORES if tally.cut[measure]), None)
-    if matched is not None:
+    if matched := next(filter(tally.cut.get, BERTSCORES), None):
         first = (opened.bertscore or "").partition(",")[0]
         own_model = first.removeprefix("model ").rpartition("@")[0]
         matching = own_model if "model " in first else encoder
@@ -274,8 +272,9 @@ def of_sizes(estimates: Sequence[Estimate], cluster: str) -> Iterator[str]:
 
 def _of_languages(tally: RunTally) -> Iterator[str]:
     total = tally.languages.total()
-    shares = [(n / total, name) for name, n in tally.languages.most_common()]
-    others = [(share, name) for share, name in shares if name not in ("", ENGLISH)]
+    others = [
+        (n / total, name) for name, n in tally.languages.most_common() if name not in ("", ENGLISH)
+    ]
     if sum(share for share, _ in others) >= FOREIGN:
         # A run without other languages needs no table of them, which takes a while to load.
         from ragstone.judges.local.languages import abstentions_known

@@ -243,7 +243,7 @@ class Summed:
     moments: Mapping[tuple[int, int], ClusterMoments]
     totals: Mapping[tuple[str, int], ClusterTotals]
     table: pl.DataFrame
-    counts: Mapping[tuple[int, int], GroupCounts]
+    counts: Mapping[tuple[int, ...], GroupCounts]
 
     def moments_of(self, column: int, group: int) -> ClusterMoments:
         return self.moments.get((column, group), NO_CLUSTERS)
@@ -285,7 +285,7 @@ def summed(
             _add_bucket(bucket, groups, composites, moments, totals)
     table = counted.rows()
     by_group = table.partition_by("column", "group", as_dict=True)
-    counts = {(column, group): counts_of(rows) for (column, group), rows in by_group.items()}
+    counts = dict(zip(by_group, map(counts_of, by_group.values()), strict=True))
     return Summed(moments, totals, table, counts)
 
 

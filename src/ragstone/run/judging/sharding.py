@@ -116,10 +116,10 @@ def shards_of(
             yield number, of_a_shard()
 
 
-def cut(examples: Examples, label_files: LabelFiles | None, shards: Shards) -> "CutData":
+def cut(examples: Examples, label_files: LabelFiles, shards: Shards) -> "CutData":
     begun = next(iter(shards.ledger), None)
     in_pieces = examples.in_pieces() if begun is None else begun.piece is not None
-    if in_pieces and label_files is None:
+    if in_pieces and not label_files:
         return PiecewiseData(examples, shards)
     return WholeData(examples, label_files, shards)
 
@@ -127,15 +127,14 @@ def cut(examples: Examples, label_files: LabelFiles | None, shards: Shards) -> "
 class WholeData:
     """Data that are read from the beginning, and cut as examples."""
 
-    def __init__(self, examples: Examples, label_files: LabelFiles | None, done: Shards) -> None:
+    def __init__(self, examples: Examples, label_files: LabelFiles, done: Shards) -> None:
         self._examples, self._label_files, self._done = examples, label_files, done
         self._violations: list[str] = []
         self._rules = Counter[str]()
 
     def shards(self) -> Iterator[DataShard]:
         self._violations, self._rules = [], Counter()
-        examples = iter(self._examples)
-        joined = examples if self._label_files is None else self._label_files.join(examples)
+        joined = self._label_files.join(iter(self._examples))
         passed = watched(joined, self._violations, self._rules)
         return shards_of(passed, self._done.ledger.examples_of)
 
