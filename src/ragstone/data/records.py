@@ -69,7 +69,7 @@ class RecordReader:
     def layout_of(self, record: Mapping[str, Any]) -> str | None:
         """Return the layout of such records; None where no field is recognised."""
         if (nested := nested_layout(record)) is not None:
-            return nested[0]
+            return nested.name
         plan_ = self.plan_of(record)
         return plan_.layout if plan_.problem is None else None
 
@@ -84,8 +84,8 @@ class RecordReader:
         ``row`` counts from 1 and is the id of a record that has none.
         """
         if (nested := nested_layout(record)) is not None:
-            self.layout = self.layout or nested[0]
-            record = nested[1](record)
+            self.layout = self.layout or nested.name
+            record = nested.laid_flat(record)
         if float in map(type, record.values()):  # NaN stands for nothing.
             record = {name: value for name, value in record.items() if value == value}
         plan = self.plan_of(record)
