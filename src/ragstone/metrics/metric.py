@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal, cast, get_args, get_origin, get_type_
 import polars as pl
 
 from ragstone.core.errors import InputError
+from ragstone.core.user_code import Frozen
 from ragstone.judgements import Topic, View
 
 
@@ -113,7 +114,7 @@ BUILT_IN: "dict[str, type[Metric]]" = {}
 
 
 @dataclass(frozen=True)
-class Metric:
+class Metric(Frozen):
     """A metric. Its fields are its parameters; its text form names it everywhere.
 
     A metric over one view defines ``over``, ``empty`` and ``rule``. One over several
