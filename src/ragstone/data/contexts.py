@@ -115,14 +115,9 @@ def opened(context: dict[str, Any]) -> dict[str, Any]:
 
 
 def _reading(
-    context: dict[str, Any],
-    text_key: str,
-    id_key: str,
-    index: int,
-    problems: list[Problem],
-    *,
+    context: dict[str, Any], text_key: str, id_key: str, index: int, problems: list[Problem], *,
     has_id: bool,
-) -> _Reading:
+) -> _Reading:  # fmt: skip
     text = context.get(text_key)
     if text is not None and type(text) is not str:
         add_problem(problems, f"contexts[{index}].{text_key}", "text", text)
@@ -136,12 +131,9 @@ def _reading(
 
 
 def _chosen(
-    own_ids: Sequence[str | None],
-    names: list[str | None] | None,
-    problems: list[Problem],
-    *,
+    own_ids: Sequence[str | None], names: list[str | None] | None, problems: list[Problem], *,
     shared: bool,
-) -> Sequence[str | None]:
+) -> Sequence[str | None]:  # fmt: skip
     if names is not None and not any(own_ids):
         return names
     repeated = _repeated(own_ids)

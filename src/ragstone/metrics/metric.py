@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from math import isfinite
+from operator import attrgetter
 from types import UnionType
 from typing import Any, ClassVar, Literal, cast, get_args, get_origin, get_type_hints
 
@@ -190,7 +191,7 @@ class Metric(Frozen):
 
     @cached_property
     def asks(self) -> frozenset[str]:
-        return frozenset[str]().union(*(part.asks for part in self.made_parts.values()))
+        return frozenset[str]().union(*map(attrgetter("asks"), self.made_parts.values()))
 
     @cached_property
     def requires(self) -> tuple[str, ...]:
@@ -269,7 +270,7 @@ def _either(words: Iterable[str]) -> str:
 
 def wanted_topics(metrics: Iterable[Metric]) -> tuple[Topic, ...]:
     """The criteria, aspects and rivals that these metrics want judged, each once, in order."""
-    return tuple(sorted(frozenset[Topic]().union(*(metric.topics for metric in metrics))))
+    return tuple(sorted(frozenset[Topic]().union(*map(attrgetter("topics"), metrics))))
 
 
 # By how much rounding may move a value: .3 · (2/3) is a little less than .2.

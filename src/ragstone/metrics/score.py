@@ -194,10 +194,10 @@ def score(
     required = {name: REQUIREMENTS[name].holds.fill_null(value=False)
                 for metric in plain for name in needed_fields(metric)}  # fmt: skip
     holds = judged.examples.select(**required).to_dict()
-    scores = {
-        str(metric): _allowed(judged, holds, metric, _valued(judged, metric, parts[str(metric)]))
-        for metric in plain
-    }
+    scores: dict[str, pl.DataFrame] = {}
+    for metric in plain:
+        valued = _valued(judged, metric, parts[str(metric)])
+        scores[str(metric)] = _allowed(judged, holds, metric, valued)
     if partly_answered:
         null = pl.col("answer").is_null() & pl.col("system").is_in(list(partly_answered))
         silent = judged.examples.select(null).to_series()

@@ -60,12 +60,9 @@ class Pace:
     """
 
     def __init__(
-        self,
-        most: int,
-        *,
-        requests_a_minute: float | None = None,
+        self, most: int, *, requests_a_minute: float | None = None,
         tokens_a_minute: float | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.room = float(min(START, most))
         self.in_flight = 0
         self._most = most

@@ -458,15 +458,9 @@ def journaled(model: ChatModel, queued: QueuedQuestion) -> JournaledQuestion:
 
 
 def _record(
-    key: str,
-    number: int,
-    at: float,
-    seconds: float,
-    result: AttemptResult,
-    usage: Usage,
-    usd: float | None,
-    source: Source = "model",
-) -> Attempt:
+    key: str, number: int, at: float, seconds: float, result: AttemptResult, usage: Usage,
+    usd: float | None, source: Source = "model",
+) -> Attempt:  # fmt: skip
     text, finish, model = result.body, None, None
     if (reply := result.reply) is not None:
         text, finish, model = reply.text, reply.finish, reply.model

@@ -221,7 +221,8 @@ class Folder(RunFiles):
 
         def counted() -> Iterator[ShardForm]:
             for form in source.ledger:
-                heights.update({name: noted.rows or 0 for name, noted in form.files.items()})
+                for name, noted in form.files.items():
+                    heights[name] += noted.rows or 0
                 yield form.model_copy(update={"piece": None, "alike": []})
 
         # Beside it, for the ledger may be read again, should the run be stopped now.

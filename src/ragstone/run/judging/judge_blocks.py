@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -110,8 +111,9 @@ def judge_further(
     rows: dict[str, pl.DataFrame] = {}
     for ask in asks:
         filled, _ = _put(ask, block, judges, holds)
-        rows[ask] = pl.concat([part.rows for part in filled]) if filled else kind_of(ask).empty()
-        ledger = pl.concat([NO_ENTRIES, *(part.ledger for part in filled)])
+        of_parts = map(attrgetter("rows"), filled)
+        rows[ask] = pl.concat(of_parts) if filled else kind_of(ask).empty()
+        ledger = pl.concat([NO_ENTRIES, *map(attrgetter("ledger"), filled)])
         ledgers.append(ledger)
         block = replace(block, tables=resolve(block.tables, ask, ledger, rows[ask], judges))
     ledger = pl.concat([NO_ENTRIES, *ledgers])
