@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ragstone.run.calls.journal import Counts
 
 
-class Grouping(NamedTuple):
+class RunGrouping(NamedTuple):
     """How a run's examples are grouped; ``retrieved``: some of them have contexts."""
 
     groups: EstimateGroups
@@ -46,7 +46,7 @@ class Grouping(NamedTuple):
     retrieved: bool
 
 
-def grouping(shards: Shards, spec: RunSpec) -> Grouping:
+def grouping(shards: Shards, spec: RunSpec) -> RunGrouping:
     """Look over the facets of a run, a few shards at a time; a few bytes a question are held."""
     seen = {
         name: Gathered(partial(first_of_each, keys=(name,)))
@@ -71,7 +71,7 @@ def grouping(shards: Shards, spec: RunSpec) -> Grouping:
         distinct = seen[column].rows()[column].sort()
         if name in spec.by or (distinct != NO_VALUE).any():
             values_of[name] = distinct.to_list()
-    return Grouping(
+    return RunGrouping(
         EstimateGroups(seen["system"].rows()["system"].to_list(), values_of),
         repeated_questions(texts["cluster"], texts["asked"]),
         seen["cluster"].rows().height, seen["question"].rows().height, contexts > 0,
