@@ -3,6 +3,7 @@
 import itertools
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import FrozenInstanceError, fields
 from math import isclose
 from random import Random
 from typing import Any, NamedTuple
@@ -421,3 +422,16 @@ def test_a_misspelt_name_gets_a_suggestion() -> None:
 def test_metrics_with_different_parameters_have_different_text_forms() -> None:
     for one, other in itertools.combinations(METRICS, 2):
         assert (str(one) == str(other)) == (one == other)
+
+
+@pytest.mark.parametrize("name", metric_types())
+def test_no_metric_can_be_changed_for_it_is_shared(name: str) -> None:
+    try:
+        metric = parse_metric(name)
+    except InputError:  # One that needs a parameter.
+        metric = object.__new__(metric_types()[name])
+    for attribute in ("name", "range", "anything", *(field.name for field in fields(metric))):
+        with pytest.raises(FrozenInstanceError):
+            setattr(metric, attribute, "x")
+        with pytest.raises(FrozenInstanceError):
+            delattr(metric, attribute)

@@ -243,7 +243,7 @@ def run(kind: type[Kind], tmp_path_factory: pytest.TempPathFactory) -> ragstone.
         folder.prepare(spec.settings)
         evaluation = Evaluation(folder, folder.parts, spec)
         evaluation.begin()
-        evaluation.judge(cut(prepared.examples, None, folder.parts), lambda _: None)
+        evaluation.judge(cut(prepared.examples, prepared.label_files, folder.parts), lambda _: None)
         evaluation.finish({"source": "-", "format": "ragstone", "fingerprint": spec.settings.data,
                            "rejected": 0, "rejected_for": [], "label_violations": {},
                            "label_ties": 0, "labels_of_nothing": []}, 0.0)  # fmt: skip

@@ -318,10 +318,15 @@ class MissingDependency(RagstoneError):
 
 @contextmanager
 def needing(feature: str, extra: str) -> Iterator[None]:
-    """Raise ``MissingDependency`` where what is imported inside is not installed."""
+    """Raise ``MissingDependency`` where what is imported inside is not installed.
+
+    What Ragstone's own modules lack is a fault of theirs, which no extra mends.
+    """
     try:
         yield
     except ImportError as error:
+        if (error.name or "").partition(".")[0] == "ragstone":
+            raise
         raise MissingDependency(feature, extra) from error
 
 

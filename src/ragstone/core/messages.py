@@ -25,7 +25,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import PurePath
-from typing import Any, Self
+from typing import Any, Protocol, Self
 from urllib.parse import parse_qsl, quote_plus
 
 OPEN, BETWEEN, CLOSE = "\ue000", "\ue001", "\ue002"
@@ -307,12 +307,22 @@ def _written(text: str) -> str:
     return quote_plus(text, safe=_SAFE, errors="backslashreplace")
 
 
-_load_report: list[Callable[[str], Any]] = []
+class Renderer(Protocol):
+    """A renderer of results as HTML and text."""
+
+    def notebook_html(self, result: object, /) -> str: ...
+    def printed(self, result: object, /) -> str: ...
 
 
-def reported_by(load: Callable[[str], Any]) -> None:
-    """Register the function that imports a module of ``ragstone.report`` by its name."""
-    _load_report[:] = [load]
+_load_renderer: list[Callable[[], Renderer]] = []
+_load_words: list[Callable[[], Callable[[str], str]]] = []
+
+
+def reported_by(
+    renderer: Callable[[], Renderer], words: Callable[[], Callable[[str], str]]
+) -> None:
+    """Register what imports the renderer of results, and the function that words reasons."""
+    _load_renderer[:], _load_words[:] = [renderer], [words]
 
 
 def plain(value: Any) -> Any:
@@ -333,15 +343,15 @@ class Displayable:
 
     def notebook(self) -> str:
         """Return the page as HTML, which is how a notebook shows it."""
-        return str(_load_report[0]("notebook").notebook_html(self))
+        return _load_renderer[0]().notebook_html(self)
 
     def _repr_html_(self) -> str:
         return self.notebook()
 
     def __str__(self) -> str:
-        return str(_load_report[0]("notebook").printed(self))
+        return _load_renderer[0]().printed(self)
 
 
 def worded(reason: str) -> str:
     """Return a reason in words, for people."""
-    return str(_load_report[0]("reason_words").words(reason))
+    return _load_words[0]()(reason)

@@ -1,4 +1,4 @@
-"""User code: imports a user's own module and tells one function from another by its source.
+"""User code: imports a user's own module, tells functions apart, and freezes what many share.
 
 A function is identified by its source code, because that is the same in every process.
 """
@@ -9,6 +9,7 @@ import inspect
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import FrozenInstanceError
 from pathlib import Path
 from traceback import extract_tb
 from types import FunctionType, ModuleType
@@ -30,6 +31,16 @@ def registry(table: _Table) -> _Table:
     """
     REGISTRIES.append(table)
     return table
+
+
+class Frozen:
+    """A base of values that many share, so that nobody may change one; fields or not."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        raise FrozenInstanceError(f"cannot delete field {name!r}")
 
 
 # How the user named each module that ran: a file or a dotted name.

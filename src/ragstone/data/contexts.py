@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 from .example import TEXT_KEYS, Context, read_id
 from .fields import ABSENT, squash
@@ -18,8 +18,11 @@ DOCUMENT = "document."
 WRAPPED = frozenset(("node", "document", *(DOCUMENT + key for key in ("id", "content", "score"))))
 
 
-# Text, id, rank and score of a context, as the record has them.
-_Reading = tuple[str | None, str | None, object, float | None]
+class _Reading(NamedTuple):
+    text: str | None
+    id: str | None
+    rank: object
+    score: float | None
 
 
 def ranked_contexts(
@@ -64,14 +67,14 @@ def ranked_contexts(
         if not is_text and (part is not None or names is None):
             where = f"contexts[{index}]"
             add_problem(problems, where, "a text or an object with text", part)
-        readings.append((part if is_text else None, None, None, None))
-    order = _order([rank for _, _, rank, _ in readings], problems)
+        readings.append(_Reading(part if is_text else None, None, None, None))
+    order = _order([reading.rank for reading in readings], problems)
     # Chunks of one document may share its id; what is judged by id may not.
-    own_ids = [id for _, id, _, _ in readings]
+    own_ids = [reading.id for reading in readings]
     chosen = _chosen(own_ids, names, problems, shared=of_documents and not graded)
     positions = range(len(readings)) if order is None else order
     contexts = tuple(
-        Context(chosen[i] or str(rank), readings[i][0], rank, readings[i][3])
+        Context(chosen[i] or str(rank), readings[i].text, rank, readings[i].score)
         for rank, i in enumerate(positions, 1)
     )
     some_have_ids = any(chosen) and None in chosen
@@ -112,14 +115,9 @@ def opened(context: dict[str, Any]) -> dict[str, Any]:
 
 
 def _reading(
-    context: dict[str, Any],
-    text_key: str,
-    id_key: str,
-    index: int,
-    problems: list[Problem],
-    *,
+    context: dict[str, Any], text_key: str, id_key: str, index: int, problems: list[Problem], *,
     has_id: bool,
-) -> _Reading:
+) -> _Reading:  # fmt: skip
     text = context.get(text_key)
     if text is not None and type(text) is not str:
         add_problem(problems, f"contexts[{index}].{text_key}", "text", text)
@@ -129,16 +127,13 @@ def _reading(
     score = context.get("score")
     if score is not None:
         score = _score(score, index, problems)
-    return text, id, context.get("rank"), score
+    return _Reading(text, id, context.get("rank"), score)
 
 
 def _chosen(
-    own_ids: Sequence[str | None],
-    names: list[str | None] | None,
-    problems: list[Problem],
-    *,
+    own_ids: Sequence[str | None], names: list[str | None] | None, problems: list[Problem], *,
     shared: bool,
-) -> Sequence[str | None]:
+) -> Sequence[str | None]:  # fmt: skip
     if names is not None and not any(own_ids):
         return names
     repeated = _repeated(own_ids)

@@ -65,15 +65,9 @@ class Examples:
     """
 
     def __init__(
-        self,
-        source: Source,
-        *,
-        columns: Mapping[str, str],
-        skip_bad: bool = False,
-        limit: int | None = None,
-        layout: str | None = None,
-        keep_thoughts: bool = False,
-    ) -> None:
+        self, source: Source, *, columns: Mapping[str, str], skip_bad: bool = False,
+        limit: int | None = None, layout: str | None = None, keep_thoughts: bool = False,
+    ) -> None:  # fmt: skip
         self._source = source
         self._keep_thoughts = keep_thoughts
         self._columns = dict(columns)
@@ -151,12 +145,9 @@ class Examples:
         return bool(self.facts.n_faults) and not self._skip_bad
 
     def read_part(
-        self,
-        piece: Lines,
-        seen: SeenIds,
-        facts: ReadFacts,
+        self, piece: Lines, seen: SeenIds, facts: ReadFacts,
         refused: Mapping[int, int] = NONE_REFUSED,
-    ) -> Iterator[tuple[int, Example]]:
+    ) -> Iterator[tuple[int, Example]]:  # fmt: skip
         """Yield the examples of a piece of this data, each with its line.
 
         Args:
@@ -190,18 +181,10 @@ class Examples:
             raise DataError(facts.faults, total=facts.n_faults, hint=hint)
 
     def _read(
-        self,
-        rows: Iterator[Row],
-        before: int,
-        reader: RecordReader,
-        seen: SeenIds,
-        facts: ReadFacts,
-        *,
-        refused: Mapping[int, int] = NONE_REFUSED,
-        questions: Questions | None = None,
-        alone: bool = True,
-        in_piece: bool = False,
-    ) -> Iterator[tuple[int, Example]]:
+        self, rows: Iterator[Row], before: int, reader: RecordReader, seen: SeenIds,
+        facts: ReadFacts, *, refused: Mapping[int, int] = NONE_REFUSED,
+        questions: Questions | None = None, alone: bool = True, in_piece: bool = False,
+    ) -> Iterator[tuple[int, Example]]:  # fmt: skip
         """Yield the examples in rows that follow so many others, each with its line or row.
 
         Args:

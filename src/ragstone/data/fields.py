@@ -187,8 +187,8 @@ def plan(
     for name in names:
         if name not in mapped.values():
             free.setdefault(squash(name), name)
-    layout = _layout(frozenset(free), mapped, layout)
-    column_of, rivals = _handed_out(names, mapped, free, layout)
+    own_layout = _layout(frozenset(free), mapped, layout)
+    column_of, rivals = _handed_out(names, mapped, free, own_layout)
     problem = Problem("answer", ONE_COLUMN, " and ".join(rivals)) if rivals else None
     identified = column_of.keys() & {"id", "system"}
     if not identified and squash(column_of.get("question_id", "")) == "queryid":
@@ -208,13 +208,13 @@ def plan(
     resembling = ((name, resembled(name)) for name in extra[:MOST_COLUMNS])
     judged = squash(column_of.get("reference_contexts", ""))
     return FieldLayout(
-        layout=layout,
+        layout=own_layout,
         extra=extra,
         nested=nested,
         resembling=tuple((name, of) for name, of in resembling if of and of not in mapped),
         grades_or_texts=judged == "referencecontexts" and "reference_contexts" not in mapped,
         texts_or_ids=squash(column_of.get("evidence", "")) in GOLD_CONTEXTS,
-        splits_evidence=layout.startswith("graphrag-bench"),
+        splits_evidence=own_layout.startswith("graphrag-bench"),
         problem=problem,
         **column_of,
     )
@@ -237,14 +237,19 @@ def _layout(columns: frozenset[str], mapped: Mapping[str, str], so_far: str | No
 
 
 def _handed_out(
-    names: Sequence[str], mapped: Mapping[str, str], free: dict[str, str], layout: str
+    names: Sequence[str], mapped: Mapping[str, str], free: Mapping[str, str], layout: str
 ) -> tuple[dict[str, str], list[str]]:
-    """Return the column of each field, and the columns that may all be the answer, if several."""
+    """Return the column of each field, and the columns that may all be the answer, if several.
+
+    Args:
+        free: The columns that no field has, by squashed name; they stay as they are.
+    """
+    left = dict(free)
     column_of = {field: column for field, column in mapped.items() if column in names}
 
     def hand(field: str, known: Sequence[str]) -> None:
         for name in () if field in mapped else known:
-            if (column := free.pop(squash(name), None)) is not None:
+            if (column := left.pop(squash(name), None)) is not None:
                 column_of[field] = column
                 return
 
@@ -264,7 +269,7 @@ def _handed_out(
         return column_of, []
     if squash(column_of["answer"]) in BESIDE_GOLD and "reference" not in column_of:
         hand("reference", ("answer",))
-    rivals = [free[key] for name in RIVAL_ANSWERS if (key := squash(name)) in free]
+    rivals = [left[key] for name in RIVAL_ANSWERS if (key := squash(name)) in left]
     return column_of, [column_of["answer"], *rivals] if rivals else []
 
 

@@ -136,7 +136,8 @@ def ids_repeat(examples: Iterable[Example]) -> bool:
     size = LOOKED_UP
     while some := list(map(attrgetter("id", "system"), islice(every, size))):
         ids, systems = zip(*some, strict=True)
-        if seen.look_up(IdBlock.of(ids, systems, range(len(ids))))[1]:
+        _, over_systems = seen.look_up(IdBlock.of(ids, systems, range(len(ids))))
+        if over_systems:
             return True
         size = min(2 * size, MOST_LOOKED_UP)
     return False

@@ -69,7 +69,7 @@ class RecordReader:
     def layout_of(self, record: Mapping[str, Any]) -> str | None:
         """Return the layout of such records; None where no field is recognised."""
         if (nested := nested_layout(record)) is not None:
-            return nested[0]
+            return nested.name
         plan_ = self.plan_of(record)
         return plan_.layout if plan_.problem is None else None
 
@@ -84,8 +84,8 @@ class RecordReader:
         ``row`` counts from 1 and is the id of a record that has none.
         """
         if (nested := nested_layout(record)) is not None:
-            self.layout = self.layout or nested[0]
-            record = nested[1](record)
+            self.layout = self.layout or nested.name
+            record = nested.laid_flat(record)
         if float in map(type, record.values()):  # NaN stands for nothing.
             record = {name: value for name, value in record.items() if value == value}
         plan = self.plan_of(record)
@@ -125,12 +125,9 @@ class RecordReader:
         )  # fmt: skip
 
     def _texts(
-        self,
-        plan: FieldLayout,
-        record: Mapping[str, Any],
-        meta: Mapping[str, Any],
+        self, plan: FieldLayout, record: Mapping[str, Any], meta: Mapping[str, Any],
         problems: list[Problem],
-    ) -> tuple[str | None, tuple[Turn, ...], str | None, str | None]:
+    ) -> tuple[str | None, tuple[Turn, ...], str | None, str | None]:  # fmt: skip
         get = record.get
         messages = self._spelled_out(get(plan.question), plan.question)
         answer, policy = self._spelled_out(get(plan.answer), plan.answer), get(plan.policy)
@@ -193,13 +190,9 @@ class RecordReader:
         return labels, slices, meta
 
     def _retrieved(
-        self,
-        plan: FieldLayout,
-        record: Mapping[str, Any],
-        labels: dict[str, Any],
-        meta: Mapping[str, Any],
-        problems: list[Problem],
-    ) -> tuple[Context, ...] | None:
+        self, plan: FieldLayout, record: Mapping[str, Any], labels: dict[str, Any],
+        meta: Mapping[str, Any], problems: list[Problem],
+    ) -> tuple[Context, ...] | None:  # fmt: skip
         retrieved, ids = record.get(plan.contexts), record.get(plan.context_ids)
         if retrieved is None and ids is None:
             return None
@@ -221,13 +214,9 @@ class RecordReader:
         return contexts
 
     def _gold(
-        self,
-        plan: FieldLayout,
-        record: Mapping[str, Any],
-        meta: Mapping[str, Any],
-        contexts: Sequence[Context] | None,
-        problems: list[Problem],
-    ) -> tuple[tuple[str, ...], dict[str, int] | None]:
+        self, plan: FieldLayout, record: Mapping[str, Any], meta: Mapping[str, Any],
+        contexts: Sequence[Context] | None, problems: list[Problem],
+    ) -> tuple[tuple[str, ...], dict[str, int] | None]:  # fmt: skip
         evidence = record.get(plan.evidence)
         if evidence is None and plan.evidence is ABSENT:
             evidence = meta.get("evidence")

@@ -7,7 +7,7 @@ follow from the columns it names. Requirements say what an example must have to 
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol
+from typing import ClassVar, Literal, NamedTuple, Protocol
 
 import polars as pl
 
@@ -58,6 +58,14 @@ class _Columns(type):
         raise AttributeError(f"{cls.__name__} has no column {name!r}.")
 
 
+class TakenColumn(NamedTuple):
+    """The ask, the column in its rows, and the names that a view's key columns have there."""
+
+    ask: str
+    column: str
+    on: Mapping[str, str]
+
+
 class View(metaclass=_Columns):
     """A table with one row per unit; ``row`` is the number of the example it belongs to."""
 
@@ -73,9 +81,8 @@ class View(metaclass=_Columns):
     alone: ClassVar[bool] = False
     """True if an example has one row at the most, so that a rule need not aggregate."""
     columns: ClassVar[dict[str, Fact]]
-    taken: ClassVar[dict[str, tuple[str, str, Mapping[str, str]]]]
-    """The columns that are copied unchanged from the rows of an ask, by name: the ask, the column
-    there, and the names that the view's key columns have there."""
+    taken: ClassVar[dict[str, TakenColumn]]
+    """The columns that are copied unchanged from the rows of an ask, by name."""
 
     def __init_subclass__(cls) -> None:
         cls.name = cls.__name__.lower()
@@ -122,7 +129,7 @@ class View(metaclass=_Columns):
         if cls.has(name):
             raise TypeError(f"{cls.__name__} has a column {name!r} already.")
         cls.columns[name] = Fact(column.dtype, doc or column.doc, needs=(ask,))
-        cls.taken[name] = ask, column.name, on or {key: key for key in cls.keys}
+        cls.taken[name] = TakenColumn(ask, column.name, on or {key: key for key in cls.keys})
 
     @classmethod
     def joined(
@@ -130,15 +137,13 @@ class View(metaclass=_Columns):
     ) -> pl.DataFrame:
         """The units, with those of the wanted columns that are copied unchanged; null where an ask
         has no row for a unit."""
-        by_ask: dict[str, list[str]] = {}
+        by_ask: dict[str, dict[str, str]] = {}
         for name in sorted(cls.taken.keys() & set(needed)):
-            by_ask.setdefault(cls.taken[name][0], []).append(name)
-        for ask, names in by_ask.items():
-            rows = tables.of(ask).select(
-                "row",
-                **{key: pl.col(column) for key, column in cls.taken[names[0]][2].items()},
-                **{name: pl.col(cls.taken[name][1]) for name in names},
-            )
+            ask, column, on = cls.taken[name]
+            by_ask.setdefault(ask, dict(on))[name] = column
+        for ask, columns in by_ask.items():
+            renamed = {name: pl.col(column) for name, column in columns.items()}
+            rows = tables.of(ask).select("row", **renamed)
             frame = frame.join(rows, on=["row", *cls.keys], how="left", maintain_order="left")
         return frame
 

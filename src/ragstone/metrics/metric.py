@@ -9,12 +9,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from math import isfinite
+from operator import attrgetter
 from types import UnionType
 from typing import Any, ClassVar, Literal, cast, get_args, get_origin, get_type_hints
 
 import polars as pl
 
 from ragstone.core.errors import InputError
+from ragstone.core.user_code import Frozen
 from ragstone.judgements import Topic, View
 
 
@@ -113,7 +115,7 @@ BUILT_IN: "dict[str, type[Metric]]" = {}
 
 
 @dataclass(frozen=True)
-class Metric:
+class Metric(Frozen):
     """A metric. Its fields are its parameters; its text form names it everywhere.
 
     A metric over one view defines ``over``, ``empty`` and ``rule``. One over several
@@ -189,7 +191,7 @@ class Metric:
 
     @cached_property
     def asks(self) -> frozenset[str]:
-        return frozenset[str]().union(*(part.asks for part in self.made_parts.values()))
+        return frozenset[str]().union(*map(attrgetter("asks"), self.made_parts.values()))
 
     @cached_property
     def requires(self) -> tuple[str, ...]:
@@ -268,7 +270,7 @@ def _either(words: Iterable[str]) -> str:
 
 def wanted_topics(metrics: Iterable[Metric]) -> tuple[Topic, ...]:
     """The criteria, aspects and rivals that these metrics want judged, each once, in order."""
-    return tuple(sorted(frozenset[Topic]().union(*(metric.topics for metric in metrics))))
+    return tuple(sorted(frozenset[Topic]().union(*map(attrgetter("topics"), metrics))))
 
 
 # By how much rounding may move a value: .3 · (2/3) is a little less than .2.

@@ -39,7 +39,7 @@ def gain_of(grade: pl.Expr, gain: Gain) -> pl.Expr:
 
 @dataclass(frozen=True)
 class RankingMetric(Metric):
-    """A metric over labelled contexts: the share of the top k of which a fact holds, or another."""
+    """A metric over labelled contexts."""
 
     family = "retrieval"
     over = Contexts
@@ -70,18 +70,9 @@ class RankingMetric(Metric):
             return pl.int_range(1, self.fact().drop_nulls().len() + 1, dtype=pl.UInt32)
         return Contexts.rank
 
-    def rule(self) -> pl.Expr:
-        """The share of the top k; with ``condense`` and without k, of the condensed list."""
-        if self.k is None and self.gaps == "condense":
-            return self.known().mean().fill_null(0.0)
-        return self.within().sum() / self.length()
-
     def within(self) -> pl.Expr:
         """The fact, made false outside of the top k."""
         return self.known() if self.k is None else self.known() & (self.rank() <= self.k)
-
-    def length(self) -> pl.Expr:
-        return pl.len() if self.k is None else pl.lit(self.k)
 
     def gap_in_top(self) -> pl.Expr:
         """True if the fact is unknown for a context in the top k."""
@@ -97,6 +88,19 @@ class RankingMetric(Metric):
 
     def flags(self) -> dict[str, pl.Expr]:
         return {} if self.k is None else {"short_list": pl.col("value_rows") < self.k}
+
+
+class ShareInTop(RankingMetric):
+    """The share of the top k contexts of which the fact holds."""
+
+    def rule(self) -> pl.Expr:
+        """The share of the top k; with ``condense`` and without k, of the condensed list."""
+        if self.k is None and self.gaps == "condense":
+            return self.known().mean().fill_null(0.0)
+        return self.within().sum() / self.length()
+
+    def length(self) -> pl.Expr:
+        return pl.len() if self.k is None else pl.lit(self.k)
 
 
 @dataclass(frozen=True)
@@ -120,7 +124,7 @@ class LevelledMetric(RankingMetric):
         return ("contexts", "known_contexts") if self.trec_eval else ("contexts",)
 
 
-class Precision(LevelledMetric):
+class Precision(LevelledMetric, ShareInTop):
     """Share of the top k contexts that are relevant.
 
         precision(k) = relevant contexts in the top k / k
@@ -134,7 +138,7 @@ class Precision(LevelledMetric):
     name = "precision"
 
 
-class PrecisionOverRetrieved(LevelledMetric):
+class PrecisionOverRetrieved(LevelledMetric, ShareInTop):
     """Share of the retrieved contexts in the top k that are relevant.
 
         precision_over_retrieved(k) = relevant in the top k / min(k, contexts)

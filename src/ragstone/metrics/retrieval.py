@@ -8,7 +8,7 @@ import polars as pl
 from ragstone.judgements import Contexts, Entities, EntitiesByModel, Evidence, Statements
 
 from .metric import Metric, Range, Undefined, share
-from .ranking import RankingMetric
+from .ranking import RankingMetric, ShareInTop
 
 
 class ContextRecall(Metric):
@@ -126,7 +126,7 @@ class ContextUtilization(Metric):
         return (Contexts.relevant.is_not_null() & known).all()
 
 
-class SufficiencyRate(RankingMetric):
+class SufficiencyRate(ShareInTop):
     """Share of the top k contexts that suffice to answer the question.
 
     sufficiency_rate(k) = sufficient contexts in the top k / k
@@ -155,7 +155,7 @@ class SufficiencyHit(RankingMetric):
         return self.within().any() | super().settled_by_labels()
 
 
-class MisleadingRate(RankingMetric):
+class MisleadingRate(ShareInTop):
     """Share of the top k contexts that lead to a wrong answer.
 
     misleading_rate(k) = misleading contexts in the top k / k

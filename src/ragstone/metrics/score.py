@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import isnan
-from typing import cast
+from typing import NamedTuple, cast
 
 import polars as pl
 
@@ -31,8 +31,10 @@ YES = pl.Series([True])
 ROW = pl.int_range(pl.len(), dtype=pl.UInt32).alias("row")
 
 
-# A metric, and the name of one of its parts with the part.
-_Slot = tuple[Metric, str, Part]
+class _Slot(NamedTuple):
+    metric: Metric
+    name: str
+    part: Part
 
 
 def aggregate(judged: Judged, metrics: Sequence[Metric]) -> dict[str, pl.DataFrame]:
@@ -48,8 +50,8 @@ def aggregate(judged: Judged, metrics: Sequence[Metric]) -> dict[str, pl.DataFra
     needed: dict[type[View], set[str]] = defaultdict(set)
     for metric in metrics:
         for name, part in metric.made_parts.items():
-            each = metric.by_reference and "reference" in part.over.columns
-            slots[part.over, each, str(part.only)].append((metric, name, part))
+            by_reference = metric.by_reference and "reference" in part.over.columns
+            slots[part.over, by_reference, str(part.only)].append(_Slot(metric, name, part))
             needed[part.over] |= part.columns
     frames = {view: judged.view(view, names) for view, names in needed.items()}
     lines = {False: judged.examples.select(ROW)}
@@ -63,18 +65,19 @@ def aggregate(judged: Judged, metrics: Sequence[Metric]) -> dict[str, pl.DataFra
     }
     for (view, by_reference, _), group in slots.items():
         keys = ["row", "reference"] if by_reference else ["row"]
-        only = group[0][2].only
+        only = group[0].part.only
         frame = frames[view] if only is None else frames[view].filter(only)
         aggregated = _evaluate(view, frame, keys, group)
         aligned: dict[bool, pl.DataFrame] = {}
         for number, (metric, name, _) in enumerate(group):
-            each = metric.by_reference
-            if each not in aligned:
-                aligned[each] = _aligned(lines[each], aggregated, keys)
+            each_reference = metric.by_reference
+            if each_reference not in aligned:
+                aligned[each_reference] = _aligned(lines[each_reference], aggregated, keys)
+            frame = aligned[each_reference]
             columns[str(metric)] += [
-                aligned[each][f"value_{number}"].alias(name),
-                aligned[each]["rows"].alias(f"{name}_rows"),
-                aligned[each][f"settled_{number}"].alias(f"{name}_settled"),
+                frame[f"value_{number}"].alias(name),
+                frame["rows"].alias(f"{name}_rows"),
+                frame[f"settled_{number}"].alias(f"{name}_settled"),
             ]
     return {metric: pl.DataFrame(series) for metric, series in columns.items()}
 
@@ -89,9 +92,8 @@ def _aligned(lines: pl.DataFrame, aggregated: pl.DataFrame, keys: list[str]) -> 
 def _evaluate(
     view: type[View], frame: pl.DataFrame, keys: list[str], slots: Sequence[_Slot]
 ) -> pl.DataFrame:
-    columns = frozenset[str]().union(*(part.columns for _, _, part in slots))
     # A null is a gap if the column, or the unit it is about, comes from a judge.
-    gaps = {name for name in columns
+    gaps = {name for _, _, part in slots for name in part.columns
             if (view.columns[name].needs or view.made_by) and frame[name].null_count()}  # fmt: skip
     rules = [pl.len().alias("rows")]
     settled: list[str] = []
@@ -192,10 +194,10 @@ def score(
     required = {name: REQUIREMENTS[name].holds.fill_null(value=False)
                 for metric in plain for name in needed_fields(metric)}  # fmt: skip
     holds = judged.examples.select(**required).to_dict()
-    scores = {
-        str(metric): _allowed(judged, holds, metric, _valued(judged, metric, parts[str(metric)]))
-        for metric in plain
-    }
+    scores: dict[str, pl.DataFrame] = {}
+    for metric in plain:
+        valued = _valued(judged, metric, parts[str(metric)])
+        scores[str(metric)] = _allowed(judged, holds, metric, valued)
     if partly_answered:
         null = pl.col("answer").is_null() & pl.col("system").is_in(list(partly_answered))
         silent = judged.examples.select(null).to_series()

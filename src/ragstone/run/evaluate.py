@@ -261,19 +261,16 @@ def _carry_out(
     if asking is not None:
         asking.close()  # What it notes then, such as replies that are not kept, is in the run.
     first: list[str] = []
-    faulty, violations, rules = data.faults()
-    rejected = write_lines(folder.path / RunEntry.REJECTED, _noted(faulty, first))
-    write_lines(folder.path / RunEntry.VIOLATIONS, violations)
-    tied = [] if label_files is None else map(as_line, label_files.ties())
-    ties = write_lines(folder.path / RunEntry.TIES, tied)
-    of_nothing = [] if label_files is None else label_files.unknown_ids[:MOST_NOTED]
+    faults = data.faults()
+    rejected = write_lines(folder.path / RunEntry.REJECTED, _noted(faults.rejected, first))
+    write_lines(folder.path / RunEntry.VIOLATIONS, faults.violations)
+    ties = write_lines(folder.path / RunEntry.TIES, map(as_line, label_files.ties()))
     described = {
         "source": examples.source, "format": examples.format, "fingerprint": known.fingerprint,
-        "rejected": rejected, "rejected_for": first, "label_violations": dict(rules),
-        "label_ties": ties, "labels_of_nothing": of_nothing,
+        "rejected": rejected, "rejected_for": first, "label_violations": dict(faults.rules),
+        "label_ties": ties, "labels_of_nothing": label_files.unknown_ids[:MOST_NOTED],
     }  # fmt: skip
-    notes += examples.notes
-    notes += [] if label_files is None else label_files.notes
+    notes += (*examples.notes, *label_files.notes)
     notes += prepared.chat.notes(request.instructions, request.limits)
     evaluation.finish(described, started, notes)
     if batches is not None:

@@ -50,22 +50,14 @@ class ScoresOfOne(dict[str, float | None]):
 
 
 def evaluate_one(
-    *,
-    question: str | None = None,
-    answer: str | None = None,
-    contexts: str | Sequence[Any] | None = None,
-    reference: str | Sequence[str] | None = None,
-    metrics: str | Metric | Sequence[str | Metric] = (),
-    suite: str | Sequence[str] = (),
-    thresholds: Sequence[float] | None = None,
-    judge: str | Sequence[str] = (),
-    citations: str = MARKERS,
-    embedder: str | Encoder | None = None,
-    cross_encoder: str | CrossEncoder | None = None,
-    offline: bool = False,
-    keep_thoughts: bool = False,
-    **fields: Any,
-) -> ScoresOfOne:
+    *, question: str | None = None, answer: str | None = None,
+    contexts: str | Sequence[Any] | None = None, reference: str | Sequence[str] | None = None,
+    metrics: str | Metric | Sequence[str | Metric] = (), suite: str | Sequence[str] = (),
+    thresholds: Sequence[float] | None = None, judge: str | Sequence[str] = (),
+    citations: str = MARKERS, embedder: str | Encoder | None = None,
+    cross_encoder: str | CrossEncoder | None = None, offline: bool = False,
+    keep_thoughts: bool = False, **fields: Any,
+) -> ScoresOfOne:  # fmt: skip
     """Score a single answer, without a run folder; the numbers are those of ``evaluate``.
 
         evaluate_one(question="How long is the pier?", contexts=["The pier is 90 m long."],
@@ -174,15 +166,11 @@ _OPENING = Lock()
 
 @lru_cache(maxsize=32)
 def judges_for(
-    metrics: tuple[str | Metric, ...] = (),
-    suites: tuple[str, ...] = (),
-    judges: tuple[str, ...] = (),
-    *,
-    citations: str = MARKERS,
-    embedder: str | Encoder | None = None,
-    cross_encoder: str | CrossEncoder | None = None,
+    metrics: tuple[str | Metric, ...] = (), suites: tuple[str, ...] = (),
+    judges: tuple[str, ...] = (), *, citations: str = MARKERS,
+    embedder: str | Encoder | None = None, cross_encoder: str | CrossEncoder | None = None,
     offline: bool = False,
-) -> tuple[Requested, tuple[Judge, ...]]:
+) -> tuple[Requested, tuple[Judge, ...]]:  # fmt: skip
     """The metrics and judges for these arguments of ``evaluate_one``, kept for the same ones."""
     from ragstone.models.chat.chat_names import is_chat
 

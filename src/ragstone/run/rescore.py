@@ -4,9 +4,8 @@ Only what takes no judge is computed: similarities, and what is counted.
 """
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
@@ -92,16 +91,10 @@ def rescore(
     scored_before = [read_metric(name) for name in finished.form.metrics]
     chosen = each_once(*scored_before, *request.metrics)
     is_requested = bool(request.metrics or request.suites or fields)
-    opener = partial(
-        _opened, finished, embedder=embedder, cross_encoder=cross_encoder, bertscore=bertscore,
-        offline=offline,
-    )  # fmt: skip
-    asks, judges, opened = _similarities(
-        finished, chosen, opener, bertscore, is_requested=is_requested,
-        may_do_without=embedder is None and not bertscore,
-    )  # fmt: skip
+    wanted = _WantedModels(embedder, cross_encoder, bertscore, offline)
+    asks, judges, models = _similarities(finished, chosen, wanted, is_requested=is_requested)
     started = time.perf_counter()
-    spec = _spec(finished, request, chosen, fields, judges, opened)
+    spec = _spec(finished, request, chosen, fields, judges, models)
     _rescored(finished, spec, asks, judges, started, progress)
     about = request.metrics or [metric for metric in chosen if not metric.asks.isdisjoint(asks)]
     scored = Run(finished.path, asked=[str(metric) for metric in about], beside=first_run)
@@ -109,28 +102,31 @@ def rescore(
     return scored
 
 
-def _opened(
-    run: Run, asks: Sequence[str], judged: Collection[str], *, embedder: str | Encoder | None,
-    cross_encoder: str | CrossEncoder | None, bertscore: str, offline: bool,
-) -> tuple[Models, ModelNames]:  # fmt: skip
-    had = run.form.models
-    if embedder is None and had.encoder and any(needs_encoder(ask, judged) for ask in asks):
-        embedder = had.encoder.rpartition("@")[0]
-    models = open_models(
-        asks, judged, _references(run.folder), embedder=embedder, cross_encoder=cross_encoder,
-        bertscore=BertscoreOptions.parse(bertscore), offline=offline,
-    )  # fmt: skip
-    return models, _together(run.path, had, models.opened)
+@dataclass(frozen=True, slots=True)
+class _WantedModels:
+    embedder: str | Encoder | None
+    cross_encoder: str | CrossEncoder | None
+    bertscore: str
+    offline: bool
 
-
-# Opens the models for these asks, of which some were judged.
-Opener = Callable[[Sequence[str], Collection[str]], tuple[Models, ModelNames]]
+    def open(
+        self, run: Run, asks: Sequence[str], judged: Collection[str]
+    ) -> tuple[Models, ModelNames]:
+        """Open the models for these asks, some of them judged before; name all of the run."""
+        had, embedder = run.form.models, self.embedder
+        if embedder is None and had.encoder and any(needs_encoder(ask, judged) for ask in asks):
+            embedder = had.encoder.rpartition("@")[0]
+        models = open_models(
+            asks, judged, _references(run.folder), embedder=embedder,
+            cross_encoder=self.cross_encoder, bertscore=BertscoreOptions.parse(self.bertscore),
+            offline=self.offline,
+        )  # fmt: skip
+        return models, _together(run.path, had, models.opened)
 
 
 def _similarities(
-    run: Run, metrics: Sequence[Metric], opener: Opener, bertscore: str, *, is_requested: bool,
-    may_do_without: bool,
-) -> tuple[list[str], list[Judge], ModelNames]:  # fmt: skip
+    run: Run, metrics: Sequence[Metric], wanted: _WantedModels, *, is_requested: bool
+) -> tuple[list[str], list[Judge], ModelNames]:
     """Choose the similarities to compute, their judges, and the models of the run with these."""
     judged = {ask for ask, *_ in run.form.judged}
     unanswered = _unanswered(run.folder)
@@ -141,27 +137,28 @@ def _similarities(
     ]
     compared = [ask for ask in needed if ASKS[ask].kind == Similarity.name]
     asks = [ask for ask in compared if ask not in judged or ask in unanswered]
-    if bertscore and BERTSCORE_ASKS.isdisjoint(asks):
+    if wanted.bertscore and BERTSCORE_ASKS.isdisjoint(asks):
         raise InputError(
-            f"{argument('bertscore', bertscore)}: there is no BERTScore to compute here. "
+            f"{argument('bertscore', wanted.bertscore)}: there is no BERTScore to compute here. "
             "Leave it out, or evaluate the data anew, into another folder."
         )
     try:
-        opened, together = opener(asks, judged)
+        models, together = wanted.open(run, asks, judged)
     except (InputError, MissingDependency):
         # What failed is tried again unasked; without its model the rest of the request still goes.
         without = [ask for ask in asks if ask not in unanswered]
-        if not (is_requested and may_do_without) or without == asks:
+        named = wanted.embedder is not None or wanted.bertscore
+        if not is_requested or named or without == asks:
             raise
         asks = without
-        opened, together = opener(asks, judged)
+        models, together = wanted.open(run, asks, judged)
     rules = RulesJudge(citation_pattern=run.form.settings.citations)
     judges: list[Judge] = [rules] if counted else []
-    if opened.cross_encoder is not None:
-        judges.insert(0, CrossEncoderJudge(opened.cross_encoder))
-    if opened.encoder is not None:
-        settings = opened.bertscore or BertscoreSettings()
-        judges.insert(0, SimilarityJudge(opened.encoder, settings))
+    if models.cross_encoder is not None:
+        judges.insert(0, CrossEncoderJudge(models.cross_encoder))
+    if models.encoder is not None:
+        settings = models.bertscore or BertscoreSettings()
+        judges.insert(0, SimilarityJudge(models.encoder, settings))
     able = askable(judges)
     asks = [ask for ask in (*counted, *asks) if ask in able or ask not in unanswered]
     anew = {RunEntry.ESTIMATES, *SCORED}
@@ -172,8 +169,8 @@ def _similarities(
             f"Name what to score: {argument('metrics', 'METRIC')}, {argument('suites', 'SUITE')} "
             f"or {argument('by', 'FIELD')}."
         )
-        if opened.lacking:
-            reason = f"The similarities that are missing need an encoder. {opened.lacking}\n"
+        if models.lacking:
+            reason = f"The similarities that are missing need an encoder. {models.lacking}\n"
             raise InputError(reason + words)
         raise InputError(f"No similarity is left to compute. {words}")
     return asks, judges, together

@@ -402,13 +402,14 @@ class Excerpt:
     """
 
     def __init__(
-        self, folder: Folder, ids: Collection[str], overlay: "CorrectedRun | None"
+        self, folder: Folder, ids: Collection[str], overlay: "CorrectedRun | None" = None
     ) -> None:
         self.folder, self._overlay = folder, overlay
         self._ids = list(dict.fromkeys(ids))
 
     @cached_property
-    def _ledger(self) -> pl.DataFrame:
+    def entries(self) -> pl.DataFrame:
+        """The ledger with the shard of each row."""
         return self._read("ledger", pl.col("example_id").is_in(self._ids))
 
     @cached_property
@@ -430,15 +431,17 @@ class Excerpt:
 
     def ledger(self) -> pl.DataFrame:
         """The outcome of each question: one row per example, ask and judge."""
-        return self._ledger.drop("shard")
+        return self.entries.drop("shard")
+
+    def stored(self, kind: str) -> pl.DataFrame:
+        """The rows of a kind about what was judged of these examples, whichever of its asks."""
+        return self._read(kind, pl.col("subject").is_in(self.entries["subject"].unique().implode()))
 
     def judgements(self, kind: str) -> pl.DataFrame:
         """The rows of one kind of judgement, one for each example they are about."""
         rows = of_no_example(kind)
         if self.folder.has(kind):
-            subjects = self._ledger["subject"].unique().implode()
-            stored = self._read(kind, pl.col("subject").is_in(subjects))
-            rows = of_examples(self._ledger.lazy(), stored.lazy(), kind).collect()
+            rows = of_examples(self.entries.lazy(), self.stored(kind).lazy(), kind).collect()
         if self._overlay is not None:
             rows = self._overlay.judgements(kind, rows)
             # People's word is laid over all examples that it changes.
@@ -447,7 +450,7 @@ class Excerpt:
 
     def calls(self, example: str) -> list[Entry]:
         """The model calls about an example: prompt, replies, tokens and cost."""
-        return self.folder.calls(self._ledger.filter(pl.col("example_id") == example))
+        return self.folder.calls(self.entries.filter(pl.col("example_id") == example))
 
     def _read(self, name: str, which: pl.Expr) -> pl.DataFrame:
         return self.folder.read(name, which, shards=self._shards)

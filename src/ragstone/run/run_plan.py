@@ -161,7 +161,7 @@ class Prepared:
     examples: Examples
     known: KnownInput
     """Its files, their fingerprint and, if models are asked, how many examples they have."""
-    label_files: LabelFiles | None
+    label_files: LabelFiles
     chat: ChatJudges
     answers: Answers
     """Those that models compare."""
@@ -186,7 +186,7 @@ def prepare(request: Request, *, to_ask: bool = True) -> Prepared:
         request.data, columns=request.columns or {}, skip_bad=request.skip_bad,
         keep_thoughts=request.keep_thoughts, limit=request.limit, qrels=request.qrels,
     )  # fmt: skip
-    label_files = LabelFiles(panel.label_files) if panel.label_files else None
+    label_files = LabelFiles(panel.label_files)
     files = list(map(known_file, examples.files))
     before = None
     if request.out is not None and files:

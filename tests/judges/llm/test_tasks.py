@@ -1,7 +1,7 @@
 """What each task shows to a model, of an example that has everything."""
 
 import re
-from dataclasses import replace
+from dataclasses import FrozenInstanceError, replace
 from hashlib import blake2b
 from typing import Any
 
@@ -142,3 +142,12 @@ def test_facts_change_with_a_text_where_the_questions_do(task: str, field: str) 
     )
     looked_up = (task, field) == ("entities", "contexts")
     assert (facts[0] != facts[1]) == (requests[0] != requests[1] or looked_up)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_no_task_can_be_changed_for_it_is_shared(task: str) -> None:
+    for attribute in ("kind", "item", "anything"):
+        with pytest.raises(FrozenInstanceError):
+            setattr(TASKS[task], attribute, None)
+        with pytest.raises(FrozenInstanceError):
+            delattr(TASKS[task], attribute)

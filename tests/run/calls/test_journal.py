@@ -27,7 +27,7 @@ from ragstone.run.calls.journal_reader import (
 
 def told(text: str = "text") -> JournaledQuestion:
     request = ChatRequest("system", ("contexts", text), {"type": "object"}, "support")
-    return "judge", "support", "e1", 0, request
+    return JournaledQuestion("judge", "support", "e1", 0, request)
 
 
 def attempt(key: str, number: int = 1, trouble: str | None = None, reply: str = "{}") -> Attempt:

@@ -27,13 +27,14 @@ from ragstone.run.estimates.estimates import (
     estimate_run,
     provenance,
 )
-from ragstone.run.estimates.groups import by_column
+from ragstone.run.estimates.groups import NO_SCORES, by_column
 from ragstone.run.folder.run_tally import RunTally
 from ragstone.run.folder.schemas import STATUS_CODES, Counted, Estimate, ShardForm
 from ragstone.run.folder.shards import Shards
 from ragstone.run.run_spec import Requested, RunSpec
 from ragstone.run.settings import NO_MODELS, RunSettings
 from ragstone.stats import t_quantile, wilson
+from ragstone.stats.cluster_moments import NO_CLUSTERS
 from ragstone.stats.distributions import wilson_ends
 
 MEANS = 'ragas_harmonic(weights="mrr:1 hit:1")'
@@ -426,3 +427,11 @@ def test_what_a_killed_run_put_aside_is_not_counted(
 
 def test_statuses_are_numbered_as_they_are_named() -> None:
     assert STATUS_CODES == {"value": VALUE, "undefined": UNDEFINED, "missing": MISSING}
+
+
+def test_looking_at_a_group_without_scores_changes_nothing() -> None:
+    nothing = buckets.Summed({}, {}, pl.DataFrame(), {})
+    assert nothing.counts_of(3, 0) == NO_SCORES
+    assert nothing.moments_of(3, 0) == NO_CLUSTERS
+    assert not nothing.counts
+    assert not nothing.moments

@@ -14,6 +14,7 @@ from ragstone.judgements import KINDS
 from ragstone.run.folder.checksums import described, signed, write_json
 from ragstone.run.folder.folder import Folder
 from ragstone.run.folder.shards import write_ledger
+from ragstone.run.run import Excerpt
 from ragstone.testing import ScriptedEncoder
 
 MILLION = "a word " * 140_000
@@ -73,6 +74,18 @@ def test_an_excerpt_has_the_rows_of_its_examples_in_the_order_of_the_run(
 ) -> None:
     same_as_the_whole(shards, ids)
     assert set(shards.excerpt(ids).judgements("claims")["example_id"]) == {*ids} - {"of no run"}
+
+
+def test_an_excerpt_shows_the_shard_of_each_row_and_needs_no_corrections(shards: Run) -> None:
+    some = Excerpt(shards.folder, ["r0", "r69"])
+    assert set(some.entries.select("example_id", "shard").unique().rows()) == {
+        ("r0", 0),
+        ("r69", 2),
+    }
+    assert some.ledger().equals(some.entries.drop("shard"))
+    assert sorted(some.stored("claims").select("text", "shard").unique().rows()) == [
+        ("Of r0.", 0), ("Of r69.", 2),
+    ]  # fmt: skip
 
 
 def test_of_an_unknown_example_every_table_is_empty_with_its_columns(shards: Run) -> None:

@@ -9,7 +9,7 @@ scores of algorithms go to ``meta``.
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from ragstone.data.example import spelled_out
 from ragstone.data.fields import NAMES, squash
@@ -174,8 +174,6 @@ def folded(rows: Iterator[Row]) -> Iterator[Row]:
 
 def fold_of(record: Mapping[str, Any]) -> Callable[[Iterator[Row]], Iterator[Row]] | None:
     """Return what reads rows such as this together; None if each is an example by itself."""
-    if nested_layout(record) is None:
-        return None
     return traces if is_phoenix(record) else with_systems if is_promptfoo(record) else None
 
 
@@ -330,15 +328,20 @@ def unfold_mlflow(record: Mapping[str, Any]) -> dict[str, Any]:
     return flat
 
 
-Flat = Callable[[Record], dict[str, Any]]
+class NestedLayout(NamedTuple):
+    """A layout whose records are nested; ``fits`` says that a record is in it."""
 
-# Each layout whose records are nested: its name, whether a record fits, and what lays it flat.
-NESTED: tuple[tuple[str, Callable[[Record], bool], Flat], ...] = (
-    ("mlflow", is_mlflow, unfold_mlflow),
-    ("promptfoo", is_promptfoo, flat_promptfoo),
-    ("phoenix", is_phoenix, flat_phoenix),
-    ("llamaindex", is_llama_index, flat_llama_index),
-    ("haystack", is_haystack, flat_haystack),
+    name: str
+    fits: Callable[[Record], bool]
+    laid_flat: Callable[[Record], dict[str, Any]]
+
+
+NESTED = (
+    NestedLayout("mlflow", is_mlflow, unfold_mlflow),
+    NestedLayout("promptfoo", is_promptfoo, flat_promptfoo),
+    NestedLayout("phoenix", is_phoenix, flat_phoenix),
+    NestedLayout("llamaindex", is_llama_index, flat_llama_index),
+    NestedLayout("haystack", is_haystack, flat_haystack),
 )
 
 # Columns of which a nested record has at least one, unless one of its values is an object.
@@ -346,14 +349,14 @@ MARKS = frozenset(("inputs", "provider", "attributes", SPAN, TRACE, "source_node
                    "passing", "replies", "answers"))  # fmt: skip
 
 
-def nested_layout(record: Record) -> tuple[str, Flat] | None:
-    """Return the name of the nested layout that a record is in, if any, and what lays it flat."""
+def nested_layout(record: Record) -> NestedLayout | None:
+    """Return the nested layout that a record is in, if any."""
     if MARKS.isdisjoint(record) and dict not in map(type, record.values()):
         return None
-    return next(((name, flat) for name, fits, flat in NESTED if fits(record)), None)
+    return next((layout for layout in NESTED if layout.fits(record)), None)
 
 
 def laid_flat(record: Record) -> Record:
     """Return the record with its fields side by side, whatever its layout."""
     nested = nested_layout(record)
-    return record if nested is None else nested[1](record)
+    return record if nested is None else nested.laid_flat(record)

@@ -72,12 +72,9 @@ class Ranking:
 
 
 def example(
-    ranking: Ranking,
-    topic: str,
-    contexts: tuple[Context, ...],
-    qrels: Qrels,
+    ranking: Ranking, topic: str, contexts: tuple[Context, ...], qrels: Qrels,
     question: str | None = None,
-) -> Example:
+) -> Example:  # fmt: skip
     """Make an example of what one system retrieved for one topic."""
     return Example(
         id=topic if ranking.alone else f"{topic}/{ranking.system}",

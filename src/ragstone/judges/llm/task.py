@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from typing import Any, ClassVar, TypeVar
 
+from ragstone.core.user_code import Frozen
 from ragstone.data import Example
 from ragstone.judgements import ASKS, KINDS, Kind, Topic
 from ragstone.judges.judge import Proposition, no_text
@@ -64,7 +65,7 @@ class TaskReply:
         return f"{count} of {count + len(self.items.keys() - self.lacking.keys())} left open: {why}"
 
 
-class Task(ABC):
+class Task(Frozen, ABC):
     """Makes pieces of questions and reads replies. It never asks anything itself.
 
     Its name, asks and order follow from its kind. ``pieces`` is a pure function of target and

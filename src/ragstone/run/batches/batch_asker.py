@@ -76,7 +76,7 @@ class BatchAsker:
                 except ChatFailure as failure:
                     result = without_reply(failure)
                 seconds = max(0.0, (batch.ended or batch.at) - batch.at)
-                replies.append((batch.tag, batch.at, seconds, result))
+                replies.append(StoredReply(batch.tag, batch.at, seconds, result))
         return replies
 
     def taken(self, key: str, tag: str) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from itertools import count
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from ragstone.core.messages import reason
 from ragstone.judges.llm.questions import Item, Question
@@ -60,12 +60,9 @@ class Pace:
     """
 
     def __init__(
-        self,
-        most: int,
-        *,
-        requests_a_minute: float | None = None,
+        self, most: int, *, requests_a_minute: float | None = None,
         tokens_a_minute: float | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.room = float(min(START, most))
         self.in_flight = 0
         self._most = most
@@ -375,9 +372,16 @@ def _read(result: AttemptResult, text: str, queued: QueuedQuestion) -> None:
 Fate = Literal["later", "first", "alone", "given_up"]
 
 
-# A reply or failure that came back in a batch and was not read yet: the batch's tag, when that was
-# sent, in seconds since 1970, the seconds that it took, and the result.
-StoredReply = tuple[str, float, float, AttemptResult]
+class StoredReply(NamedTuple):
+    """A reply or failure that came back in a batch and was not read yet.
+
+    ``sent`` is when the batch was, in seconds since 1970, and ``seconds`` what it took.
+    """
+
+    tag: str
+    sent: float
+    seconds: float
+    result: AttemptResult
 
 
 class BatchedReplies(Protocol):

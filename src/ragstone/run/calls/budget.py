@@ -275,13 +275,9 @@ class Budget:
     """
 
     def __init__(
-        self,
-        usd: float | None = None,
-        max_calls: int | None = None,
-        *,
-        spent: float = 0.0,
+        self, usd: float | None = None, max_calls: int | None = None, *, spent: float = 0.0,
         calls: int = 0,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.usd, self.max_calls = usd, max_calls
         self.spent, self.calls = spent, calls
         self.set_aside = 0.0

@@ -12,7 +12,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from ragstone.core.sqlite import UNREADABLE, as_text, as_whole, explained, open_file, storable
 from ragstone.models.chat import ChatRequest, Usage
@@ -170,8 +170,14 @@ SCHEMAS_KNOWN = 512
 INSERT = f"INSERT OR IGNORE INTO attempts ({ATTEMPT}) VALUES ({', '.join('?' * 16)})"
 
 
-# The judge, task, example, vote and request of a question, as stored once with its first attempt.
-JournaledQuestion = tuple[str, str, str, int, ChatRequest]
+class JournaledQuestion(NamedTuple):
+    """A question as it is stored once, with its first attempt."""
+
+    judge: str
+    task: str
+    example: str
+    vote: int
+    request: ChatRequest
 
 
 class Journal:
@@ -284,11 +290,10 @@ class _Parts:
         self._schemas: dict[int, tuple[object, str]] = {}
 
     def row(self, key: str, question: JournaledQuestion) -> tuple[object, ...]:
-        judge, task, example, vote, request = question
+        *about, request = question
         digests = [self._digest(text) for text in (request.system, *request.parts)]
         return (
-            key, judge, task, example, vote, request.name, json.dumps(digests),
-            self._schema(request.schema),
+            key, *about, request.name, json.dumps(digests), self._schema(request.schema),
         )  # fmt: skip
 
     def taken(self) -> list[tuple[object, ...]]:

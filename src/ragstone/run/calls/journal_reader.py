@@ -195,30 +195,35 @@ def reasoned(file: Path) -> dict[tuple[str, str], tuple[int, int]]:
         }
 
 
+@dataclass(slots=True)
+class _CountedCalls:
+    seconds: ValueCounts = field(default_factory=ValueCounts)
+    usd: ValueCounts = field(default_factory=ValueCounts)
+    total: float | None = None
+
+
 def call_times(file: Path) -> list[CallTimes]:
     """Read durations and costs of the calls, by judge and task; the most expensive first."""
-    times: dict[tuple[str, str], ValueCounts] = defaultdict(ValueCounts)
-    costs: dict[tuple[str, str], ValueCounts] = defaultdict(ValueCounts)
-    together: dict[tuple[str, str], float] = defaultdict(float)
+    by_task: dict[tuple[str, str], _CountedCalls] = defaultdict(_CountedCalls)
     with _reading(file) as connection:
         rows = connection.execute(
             "SELECT judge, task, seconds, usd FROM attempts JOIN requests USING (key) "
             "WHERE source != 'cache'"
         )
         for judge, task, seconds, usd in rows:
-            key = as_text(judge), as_text(task)
+            calls = by_task[as_text(judge), as_text(task)]
             # A journal edited by hand may hold a time or cost below 0, which none has.
-            times[key].add(max(0.0, as_number(seconds)))
+            calls.seconds.add(max(0.0, as_number(seconds)))
             if usd is not None:
                 cost = max(0.0, as_number(usd))
-                costs[key].add(cost)
-                together[key] += cost
+                calls.usd.add(cost)
+                calls.total = (calls.total or 0.0) + cost
     listed = [
         CallTimes(
-            *key, counted.n, counted.percentiles(PERCENTILES), costs[key].percentiles(PERCENTILES),
-            together.get(key), counted.n - costs[key].n,
+            *key, calls.seconds.n, calls.seconds.percentiles(PERCENTILES),
+            calls.usd.percentiles(PERCENTILES), calls.total, calls.seconds.n - calls.usd.n,
         )
-        for key, counted in times.items()
+        for key, calls in by_task.items()
     ]  # fmt: skip
     return sorted(listed, key=lambda calls: (-(calls.total or 0), calls.judge, calls.task))
 

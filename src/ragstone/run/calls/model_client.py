@@ -327,8 +327,8 @@ class ModelClient:
     ) -> tuple[Outcome, int]:
         for stored in batched.stored(self.model, queued):
             await self._keep(queued, stored)
-            tag, _, _, result = stored
-            batched.taken(queued.key, tag)
+            result = stored.result
+            batched.taken(queued.key, stored.tag)
             times = self.journal.troubles(queued.key).count(result.trouble)
             outcome = result.outcome or no_use(self.model.name, result, times, queued)
             if outcome is not None:
@@ -348,8 +348,8 @@ class ModelClient:
                 return await self._ask(queued, self.journal.troubles(queued.key))
 
     async def _keep(self, queued: QueuedQuestion, stored: StoredReply) -> None:
-        _, at, seconds, result = stored
-        known = self.journal.in_batch(queued.key, at)
+        result = stored.result
+        known = self.journal.in_batch(queued.key, stored.sent)
         if None in known or (known and result.outcome is None):
             return
         self.tally.calls += 1
@@ -360,7 +360,8 @@ class ModelClient:
         self.budget.calls += 1
         self.budget.spent += usd or 0.0
         number = len(self.journal.troubles(queued.key)) + 1
-        attempt = _record(queued.key, number, at, seconds, result, usage, usd, source="batch")
+        when = stored.sent, stored.seconds
+        attempt = _record(queued.key, number, *when, result, usage, usd, source="batch")
         await self.journal.record(attempt, journaled(self.model, queued))
         whole = result.outcome is not None and not result.outcome.lacking
         if self.cache is not None and reply is not None and whole:
@@ -451,19 +452,15 @@ class ModelClient:
 
 def journaled(model: ChatModel, queued: QueuedQuestion) -> JournaledQuestion:
     question = queued.question
-    return model.name, question.task, question.example, question.vote, queued.request
+    return JournaledQuestion(
+        model.name, question.task, question.example, question.vote, queued.request
+    )
 
 
 def _record(
-    key: str,
-    number: int,
-    at: float,
-    seconds: float,
-    result: AttemptResult,
-    usage: Usage,
-    usd: float | None,
-    source: Source = "model",
-) -> Attempt:
+    key: str, number: int, at: float, seconds: float, result: AttemptResult, usage: Usage,
+    usd: float | None, source: Source = "model",
+) -> Attempt:  # fmt: skip
     text, finish, model = result.body, None, None
     if (reply := result.reply) is not None:
         text, finish, model = reply.text, reply.finish, reply.model

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -34,8 +34,12 @@ from ragstone.run.judging.sharding import finished_judges, stored_shards
 
 from .correction import DROPPED, TEXT, Correction, Row, key_columns
 
-# A few examples of a run: their judgements, and the ledger.
-FewExamples = tuple[Tables, pl.DataFrame]
+
+class FewExamples(NamedTuple):
+    """A few examples of a run: their judgements, and the ledger."""
+
+    tables: Tables
+    ledger: pl.DataFrame
 
 
 def read_few(folder: Folder, ids: Sequence[str], judges: Sequence[Judge]) -> FewExamples:
@@ -59,7 +63,7 @@ def read_few(folder: Folder, ids: Sequence[str], judges: Sequence[Judge]) -> Few
             rows = of_ask.join(once, on=keys, how="semi", maintain_order="left")
             rows = rows.select(*kind_of(ask).schema())
         tables = resolve(tables, ask, entries.select(*LEDGER), rows, judges)
-    return tables, ledger
+    return FewExamples(tables, ledger)
 
 
 # The examples that share a judgement, by ask and subject.
@@ -450,7 +454,7 @@ class JudgedRun:
         if last is not None and last[0] == key:
             return last[1]
         few = read_few(self.folder, key, finished_judges(self.form))
-        if few[0].examples.is_empty():
+        if few.tables.examples.is_empty():
             ids = self.folder.read("examples", columns=["id"])["id"]
             raise UnknownName("example", key[0], ids, hint="ragstone show RUN lists some.")
         self._last = key, few

@@ -195,7 +195,7 @@ class CorrectedRun:
     def few(self, examples: Sequence[str]) -> FewExamples:
         """These examples as people's word leaves them."""
         tables, ledger = self.run.few(examples)
-        return apply_corrections(tables, self.by_example), ledger
+        return FewExamples(apply_corrections(tables, self.by_example), ledger)
 
     def units(self, example: str, asks: Sequence[Ask]) -> tuple[Example, list[JudgedUnit]]:
         """The example and its units, with those that a person dropped."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
@@ -36,15 +36,18 @@ if TYPE_CHECKING:
     from ragstone.run.calls.journal import Counts
 
 
-def grouping(
-    shards: Shards, spec: RunSpec
-) -> tuple[EstimateGroups, RepeatedQuestions, Mapping[str, int]]:
-    """Go through the facets of a run a few shards at a time, holding a few bytes a question.
+class RunGrouping(NamedTuple):
+    """How a run's examples are grouped; ``retrieved``: some of them have contexts."""
 
-    Returns:
-        Its groups, its repeated questions, and how many clusters, questions and contexts it has,
-        by ``cluster``, ``question`` and ``contexts``.
-    """
+    groups: EstimateGroups
+    repeated: RepeatedQuestions
+    clusters: int
+    questions: int
+    retrieved: bool
+
+
+def grouping(shards: Shards, spec: RunSpec) -> RunGrouping:
+    """Look over the facets of a run, a few shards at a time; a few bytes a question are held."""
     seen = {
         name: Gathered(partial(first_of_each, keys=(name,)))
         for name in ("system", "cluster", "question", *map(by_column, spec.fields))
@@ -68,12 +71,11 @@ def grouping(
         distinct = seen[column].rows()[column].sort()
         if name in spec.by or (distinct != NO_VALUE).any():
             values_of[name] = distinct.to_list()
-    groups = EstimateGroups(seen["system"].rows()["system"].to_list(), values_of)
-    repeated = repeated_questions(texts["cluster"], texts["asked"])
-    return groups, repeated, {
-        "cluster": seen["cluster"].rows().height, "question": seen["question"].rows().height,
-        "contexts": contexts,
-    }  # fmt: skip
+    return RunGrouping(
+        EstimateGroups(seen["system"].rows()["system"].to_list(), values_of),
+        repeated_questions(texts["cluster"], texts["asked"]),
+        seen["cluster"].rows().height, seen["question"].rows().height, contexts > 0,
+    )  # fmt: skip
 
 
 # The code of the remark on clusters that are too narrow.
@@ -99,8 +101,7 @@ CROSS = "answer_reference_cross_encoder"
 
 def remarks(metrics: Sequence[Metric], opened: ModelNames, tally: RunTally) -> Iterator[str]:
     """Another language, a missing encoder, texts that were cut, thresholds of another model."""
-    if tally.languages:
-        yield from _of_languages(tally)
+    yield from _of_languages(tally)
     if opened.lacking is not None:
         yield reason("no_encoder", said=opened.lacking)
     if tally.unanswered:
@@ -108,8 +109,7 @@ def remarks(metrics: Sequence[Metric], opened: ModelNames, tally: RunTally) -> I
     if opened.strings is not None:
         yield reason("strings_alone", said=opened.strings)
     name = (opened.encoder or "").rpartition("@")[0]
-    if tally.cut:
-        yield from _of_cut_texts(tally, opened, name)
+    yield from _of_cut_texts(tally, opened, name)
     if name and not name.rstrip("/\\").endswith((BUILTIN, THRESHOLDS_OF)):
         of_others = [
             str(metric)
@@ -125,14 +125,12 @@ def remarks(metrics: Sequence[Metric], opened: ModelNames, tally: RunTally) -> I
 
 
 def _of_cut_texts(tally: RunTally, opened: ModelNames, encoder: str) -> Iterator[str]:
-    cut = [measure for measure in PAIRS if tally.cut[measure]]
-    if cut:
+    if cut := list(filter(tally.cut.get, PAIRS)):
         counts = ",".join(
             f"{measure}:{tally.cut[measure]}:{tally.pairs[measure]}" for measure in cut
         )
         yield reason("texts_cut", model=encoder, reads=opened.reads, cut=counts)
-    matched = next((measure for measure in BERTSCORES if tally.cut[measure]), None)
-    if matched is not None:
+    if matched := next(filter(tally.cut.get, BERTSCORES), None):
         first = (opened.bertscore or "").partition(",")[0]
         own_model = first.removeprefix("model ").rpartition("@")[0]
         matching = own_model if "model " in first else encoder
@@ -276,8 +274,9 @@ def of_sizes(estimates: Sequence[Estimate], cluster: str) -> Iterator[str]:
 
 def _of_languages(tally: RunTally) -> Iterator[str]:
     total = tally.languages.total()
-    shares = [(n / total, name) for name, n in tally.languages.most_common()]
-    others = [(share, name) for share, name in shares if name not in ("", ENGLISH)]
+    others = [
+        (n / total, name) for name, n in tally.languages.most_common() if name not in ("", ENGLISH)
+    ]
     if sum(share for share, _ in others) >= FOREIGN:
         # A run without other languages needs no table of them, which takes a while to load.
         from ragstone.judges.local.languages import abstentions_known

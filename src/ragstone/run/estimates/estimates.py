@@ -31,7 +31,6 @@ from ragstone.run.settings import (
 from ragstone.stats import Interval, cluster_bootstrap, worst_best
 from ragstone.stats.bootstrap import ClusterTotals
 from ragstone.stats.cluster_means import mean_of_clusters
-from ragstone.stats.cluster_moments import NO_CLUSTERS
 
 from .cautions import grouping, of_clusters, of_coverage
 from .groups import ALL, EstimateGroups, GroupCounts, groups_of
@@ -100,11 +99,11 @@ def estimates_of(
     provenance: Provenance, *, level: float,
 ) -> list[Estimate]:  # fmt: skip
     estimates, column = [], columns[str(metric)]
-    for number, group in enumerate(groups):
+    for group, fields in enumerate(groups):
         if isinstance(metric, Composite) and metric.over_means:
-            mean = _over_means(metric, sums, number, columns, provenance, level)
+            mean = _over_means(metric, sums, group, columns, provenance, level)
         else:
-            mean = _over_scores(metric, sums, column, number, level)
+            mean = _over_scores(metric, sums, column, group, level)
         value, interval, clusters, counts, (worst, best) = mean
         low, high, method = None, None, None
         made_by = "none"
@@ -118,7 +117,7 @@ def estimates_of(
         )
         estimates.append(
             Estimate(
-                metric=str(metric), family=metric.family, group=dict(group), value=value,
+                metric=str(metric), family=metric.family, group=dict(fields), value=value,
                 low=low, high=high, level=level, method=method, better=metric.range.better,
                 clusters=clusters, worst=worst, best=best, **asdict(counts),
                 signature=provenance.of(metric, how),
@@ -134,8 +133,7 @@ Mean = tuple[
 
 
 def _over_scores(metric: Metric, sums: Summed, column: int, group: int, level: float) -> Mean:
-    clusters = sums.moments.get((column, group), NO_CLUSTERS)
-    counts = sums.counts[column, group]
+    clusters, counts = sums.moments_of(column, group), sums.counts_of(column, group)
     low, high = metric.range.ends
     mean = mean_of_clusters(clusters, rate=metric.range.rate, low=low, high=high, level=level)
     bounds = None if mean.value is None else (mean.value, mean.value)
@@ -147,11 +145,11 @@ def _over_scores(metric: Metric, sums: Summed, column: int, group: int, level: f
 
 
 def _over_means(
-    metric: Composite, sums: Summed, number: int, columns: Mapping[str, int],
+    metric: Composite, sums: Summed, group: int, columns: Mapping[str, int],
     provenance: Provenance, level: float,
 ) -> Mean:  # fmt: skip
-    counted = sums.counts[columns[str(metric)], number]
-    totals = sums.totals.get((str(metric), number))
+    counted = sums.counts_of(columns[str(metric)], group)
+    totals = sums.totals.get((str(metric), group))
     value = None if totals is None else of_means(metric, totals)
     interval = None if totals is None or value is None else cluster_bootstrap(
         totals.sums, totals.counts, partial(combined, metric), seed=SEED, level=level
@@ -160,13 +158,13 @@ def _over_means(
     reasons: dict[str, int] = {}
     parts = parts_of(metric, columns)
     for (name, _), column in zip(metric.terms, parts, strict=True):
-        absent = sums.counts[column, number].n_missing
+        absent = sums.counts_of(column, group).n_missing
         missing = max(missing, absent)
         if absent:
             needed = [ask for ask in ASKS if ask in parse_metric(name).asks]
             open_asks = (ASKS[ask].not_judged for ask in needed if ask not in provenance.judges)
             reasons[f"{name}: {next(open_asks, 'missing')}"] = absent
-    n = 0 if value is None else min(sums.counts[column, number].n for column in parts)
+    n = 0 if value is None else min(sums.counts_of(column, group).n for column in parts)
     counts = replace(
         counted, n=n, n_missing=missing, n_undefined=counted.total - n - missing, reasons=reasons
     )
@@ -218,24 +216,24 @@ def estimate_run(shards: Shards, spec: RunSpec, tally: RunTally) -> Estimated:
     """
     for name in ("facets", "scores", "origins"):
         shards.verify(name)
-    groups, repeated, sizes = grouping(shards, spec)
+    grouped = grouping(shards, spec)
+    groups, repeated = grouped.groups, grouped.repeated
     names = map(str, (*spec.metrics, *spec.components))
     columns = {name: number for number, name in enumerate(dict.fromkeys(names))}
     sums = summed(
         _pieces(shards, list(columns), len(spec.metrics), repeated), groups, columns, spec.metrics,
         examples=tally.examples, folder=shards.path / BUCKETS,
     )  # fmt: skip
-    retrieved = sizes["contexts"] > 0
-    metrics = _chosen(shards, spec, tally, columns, sums, retrieved=retrieved)
+    metrics = _chosen(shards, spec, tally, columns, sums, retrieved=grouped.retrieved)
     settings = spec.settings
     signed = provenance(settings.data, tally, settings.cluster, spec.models, settings.llm)
     estimates: list[Estimate] = []
     for metric in metrics:
         estimates += estimates_of(metric, sums, groups, columns, signed, level=LEVEL)
-    counts = {"examples": tally.examples, "questions": sizes["question"]}
+    counts = {"examples": tally.examples, "questions": grouped.questions}
     counts["systems"] = len(groups.systems)
     notes = [repeated.note] if repeated.note else []
-    notes += of_clusters(settings.cluster, sizes["cluster"], shards.files_of("origins"))
+    notes += of_clusters(settings.cluster, grouped.clusters, shards.files_of("origins"))
     notes += _coverage(metrics, columns, groups, sums)
     return Estimated(metrics, list(groups.values), estimates, counts, notes)
 
@@ -302,7 +300,7 @@ def _chosen(
 ) -> list[Metric]:  # fmt: skip
     if QUICK not in spec.requested.suites:
         return list(spec.metrics)
-    clusters = sums.moments.get((columns[CITED], ALL), NO_CLUSTERS)
+    clusters = sums.moments_of(columns[CITED], ALL)
     labelled, by_ids = ((Relevance.name, by, "ok") in tally.outcomes for by in ("human", "ids"))
     facts = DataFacts(retrieved, labelled, by_ids, cited=clusters.total > 0)
     names = {number: name for name, number in columns.items()}

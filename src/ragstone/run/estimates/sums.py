@@ -237,13 +237,19 @@ class Summed:
         moments: By column and group; of those in which some score has a value.
         totals: Of the columns that a composite of means combines, by composite and group.
         table: How the scores came out, as ``count_of_each`` gives it.
-        counts: The same by column and group; ``NO_SCORES`` where nothing is counted.
+        counts: The same by column and group, where something is counted.
     """
 
     moments: Mapping[tuple[int, int], ClusterMoments]
     totals: Mapping[tuple[str, int], ClusterTotals]
     table: pl.DataFrame
-    counts: Mapping[tuple[int, int], GroupCounts]
+    counts: Mapping[tuple[int, ...], GroupCounts]
+
+    def moments_of(self, column: int, group: int) -> ClusterMoments:
+        return self.moments.get((column, group), NO_CLUSTERS)
+
+    def counts_of(self, column: int, group: int) -> GroupCounts:
+        return self.counts.get((column, group), NO_SCORES)
 
 
 def summed(
@@ -278,9 +284,8 @@ def summed(
         for bucket in buckets:
             _add_bucket(bucket, groups, composites, moments, totals)
     table = counted.rows()
-    counts: dict[tuple[int, int], GroupCounts] = defaultdict(lambda: NO_SCORES)
-    for (column, group), rows in table.partition_by("column", "group", as_dict=True).items():
-        counts[column, group] = counts_of(rows)
+    by_group = table.partition_by("column", "group", as_dict=True)
+    counts = dict(zip(by_group, map(counts_of, by_group.values()), strict=True))
     return Summed(moments, totals, table, counts)
 
 

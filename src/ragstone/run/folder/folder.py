@@ -34,7 +34,7 @@ from ragstone.run.settings import RunSettings
 from .checksums import UNFINISHED, collect, described, signed, write_json
 from .run_files import RunFiles
 from .schemas import FOR_ESTIMATES, Estimate, Manifest, ShardForm, place, tables
-from .shards import CHOSEN, Shards, line_of
+from .shards import CHOSEN, Shards, write_ledger
 
 OUT = argument("out", "FOLDER")
 # Tries to lock, and seconds between them, for ``is_held`` has the lock for a moment.
@@ -218,13 +218,16 @@ class Folder(RunFiles):
         source = Shards(chosen) if chosen.is_dir() else shards
         chosen.mkdir(exist_ok=True)
         heights = Counter[str]()
-        # Beside it, for the ledger may be read again, should the run be stopped now.
-        following = chosen / f"{RunEntry.SHARDS}{UNFINISHED}"
-        with following.open("wb") as ledger:
+
+        def counted() -> Iterator[ShardForm]:
             for form in source.ledger:
                 for name, noted in form.files.items():
                     heights[name] += noted.rows or 0
-                ledger.write(line_of(form.model_copy(update={"piece": None, "alike": []})))
+                yield form.model_copy(update={"piece": None, "alike": []})
+
+        # Beside it, for the ledger may be read again, should the run be stopped now.
+        following = chosen / f"{RunEntry.SHARDS}{UNFINISHED}"
+        write_ledger(following, counted())
         following.replace(chosen / RunEntry.SHARDS)
         write_json(chosen / RunEntry.ESTIMATES, list(map(asdict, estimates)))
         files = {}

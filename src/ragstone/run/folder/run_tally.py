@@ -23,22 +23,23 @@ from .checksums import as_line
 from .schemas import Counted
 
 
-def watched(
-    examples: Iterable[Example], lines: list[str], rules: Counter[str]
-) -> Iterator[Example]:
-    """Pass examples on, which are scored as given, and note their label violations.
+@dataclass(slots=True)
+class Violations:
+    """Label violations of the examples that passed by, which are scored as given."""
 
-    Args:
-        lines: Gets one for each rule that is broken, as ``label_violations.jsonl`` has them.
-        rules: Counts by rule.
-    """
-    for example in examples:
-        for violation in violations(example.labels) if example.labels else ():
-            rules[violation.rule] += 1
-            names = ("rule", "severity", "where")
-            facts = {name: getattr(violation, name) for name in names}
-            lines.append(as_line({"example_id": example.id, **facts}))
-        yield example
+    lines: list[str] = field(default_factory=list)
+    """One for each rule that is broken, as ``label_violations.jsonl`` has them."""
+    rules: Counter[str] = field(default_factory=Counter)
+
+    def watch(self, examples: Iterable[Example]) -> Iterator[Example]:
+        """Pass examples on, and note the rules that their labels break."""
+        for example in examples:
+            for violation in violations(example.labels) if example.labels else ():
+                self.rules[violation.rule] += 1
+                names = ("rule", "severity", "where")
+                facts = {name: getattr(violation, name) for name in names}
+                self.lines.append(as_line({"example_id": example.id, **facts}))
+            yield example
 
 
 VERSION = version("ragstone")

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,7 +62,7 @@ class Evaluation:
         """Whose calls are counted in progress reports and remarks."""
         self._unread = unread
         """The data, until it is known which systems owe answers."""
-        self._heart = Heartbeat(folder.path, [judge.name for judge in spec.judges])
+        self._heart = Heartbeat(folder.path, list(map(attrgetter("name"), spec.judges)))
 
     def read_ahead(self) -> None:
         """Find out which systems answer some questions and not others, which owe these answers.

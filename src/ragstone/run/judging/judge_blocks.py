@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -110,8 +111,9 @@ def judge_further(
     rows: dict[str, pl.DataFrame] = {}
     for ask in asks:
         filled, _ = _put(ask, block, judges, holds)
-        rows[ask] = pl.concat([part.rows for part in filled]) if filled else kind_of(ask).empty()
-        ledger = pl.concat([NO_ENTRIES, *(part.ledger for part in filled)])
+        of_parts = map(attrgetter("rows"), filled)
+        rows[ask] = pl.concat(of_parts) if filled else kind_of(ask).empty()
+        ledger = pl.concat([NO_ENTRIES, *map(attrgetter("ledger"), filled)])
         ledgers.append(ledger)
         block = replace(block, tables=resolve(block.tables, ask, ledger, rows[ask], judges))
     ledger = pl.concat([NO_ENTRIES, *ledgers])
@@ -281,53 +283,64 @@ def _outcomes(
     )
 
 
+class LabelFile(NamedTuple):
+    """The labels of a file, all ids that they name, and those of no example so far."""
+
+    labels: LabelTable
+    ids: frozenset[str]
+    unknown: set[str]
+
+
 class LabelFiles:
-    """Joins label files to a stream of examples, and records what does not fit."""
+    """Joins label files, if there are any, to a stream of examples; records what does not fit."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
-        self._files: list[tuple[LabelTable, set[str], set[str]]] = []
-        """The labels of each, all ids that they name, and those of no example so far."""
+        self._files: list[LabelFile] = []
         self._faults: list[Fault] = []
+        self.notes: list[str] = []
         for labels in map(_read, paths):
-            ids = set(labels.frame["example_id"])
-            self._files.append((labels, ids, set(ids)))
+            ids = frozenset(labels.frame["example_id"])
+            self._files.append(LabelFile(labels, ids, set(ids)))
+            self.notes += labels.notes
+
+    def __bool__(self) -> bool:
+        return bool(self._files)
 
     def join(self, examples: Iterator[Example]) -> Iterator[Example]:
         last = ""
         for example in examples:
             last, labelled = example.id, example
-            for labels, _, left in self._files:
-                left.discard(labels.name_of(labelled.id, labelled.system))
+            for file in self._files:
+                file.unknown.discard(file.labels.name_of(labelled.id, labelled.system))
                 try:
-                    labelled = labels.join(labelled)
+                    labelled = file.labels.join(labelled)
                 except DataError as error:
                     self._faults += error.faults
             if not self._faults:
                 yield labelled
-        for labels, ids, left in self._files:
-            if last and left == ids:
+        for file in self._files:
+            if last and file.unknown == file.ids:
                 known = f"the id of an example, such as {last}"
-                self._faults += labels.faults(ids, "id", known)
+                self._faults += file.labels.faults(file.ids, "id", known)
         if self._faults:
             raise DataError(self._faults)
 
     @property
     def unknown_ids(self) -> list[str]:
-        return sorted(set().union(*(left for _, _, left in self._files)))
+        ids = set[str]()
+        for file in self._files:
+            ids |= file.unknown
+        return sorted(ids)
 
-    @property
-    def notes(self) -> list[str]:
-        return [note for labels, _, _ in self._files for note in labels.notes]
-
-    def ties(self) -> list[dict[str, Any]]:
+    def ties(self) -> Iterator[dict[str, Any]]:
         """Labels on which annotators are tied; they are left open."""
-        return [
-            {"file": labels.source, "example_id": tie.example_id, "context": tie.unit,
-             "label": tie.name, "votes": list(tie.votes)}
-            for labels, _, _ in self._files
-            for tie in labels.ties()
-            if is_joined(tie.kind, tie.column)
-        ]  # fmt: skip
+        for labels, _, _ in self._files:
+            for tie in labels.ties():
+                if is_joined(tie.kind, tie.column):
+                    yield {
+                        "file": labels.source, "example_id": tie.example_id, "context": tie.unit,
+                        "label": tie.name, "votes": list(tie.votes),
+                    }  # fmt: skip
 
 
 def _read(path: Path) -> LabelTable:

@@ -110,12 +110,10 @@ class Prefetch:
         return PrefetchedBlock(shard, examples, tables, judges, done, answered)
 
     async def _put(
-        self,
-        examples: Sequence[Example],
-        open_by_judge: Sequence[tuple[ChatJudge, Sequence[set[str]]]],
-        turn: int,
+        self, examples: Sequence[Example],
+        open_by_judge: Sequence[tuple[ChatJudge, Sequence[set[str]]]], turn: int,
         answered: set[int],
-    ) -> None:
+    ) -> None:  # fmt: skip
         async def put(position: int, example: Example) -> None:
             for judge, open_asks in open_by_judge:
                 if asks := open_asks[position]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -152,15 +153,10 @@ class Models:
 
 
 def open_models(
-    asks: Collection[str],
-    fillable: Collection[str],
-    references: Iterable[str],
-    *,
-    embedder: str | Encoder | None = None,
-    cross_encoder: str | CrossEncoder | None = None,
-    bertscore: BertscoreOptions | None = None,
-    offline: bool = False,
-) -> Models:
+    asks: Collection[str], fillable: Collection[str], references: Iterable[str], *,
+    embedder: str | Encoder | None = None, cross_encoder: str | CrossEncoder | None = None,
+    bertscore: BertscoreOptions | None = None, offline: bool = False,
+) -> Models:  # fmt: skip
     """Open the named models, and the default encoder if a metric needs one."""
     options = bertscore or BertscoreOptions()
     with_bertscore = not BERTSCORE_ASKS.isdisjoint(asks)
@@ -243,7 +239,7 @@ def local_encoder(
 
 def askable(judges: Iterable[Judge]) -> frozenset[str]:
     """The asks that one of these judges can answer."""
-    return frozenset[str]().union(*(judge.asks for judge in judges))
+    return frozenset[str]().union(*map(attrgetter("asks"), judges))
 
 
 # Asks that the local judge answers better with an encoder.

@@ -17,6 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from itertools import count, islice
 from operator import itemgetter
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -29,7 +30,7 @@ from ragstone.judgements import ASKS, Tables, kind_of
 from ragstone.judges import LEDGER, Block, Filled, Judge, RowBuilder
 from ragstone.run.folder.checksums import as_line, collect
 from ragstone.run.folder.folder import Folder
-from ragstone.run.folder.run_tally import watched
+from ragstone.run.folder.run_tally import Violations
 from ragstone.run.folder.schemas import Manifest, PieceForm, ShardForm
 from ragstone.run.folder.shards import Shards
 
@@ -56,8 +57,13 @@ def size_of_a_shard() -> PieceSize:
 # The number of a shard, and its examples, which are read before those of the next.
 DataShard = tuple[int, Iterable[Example]]
 
-# Rejected records and broken rules, each as texts of several lines, and a count for each rule.
-Faults = tuple[Iterator[str], Iterator[str], Counter[str]]
+
+class FaultyRecords(NamedTuple):
+    """Rejected records and broken rules, as lines in texts of several; how often each is broken."""
+
+    rejected: Iterator[str]
+    violations: Iterator[str]
+    rules: Counter[str]
 
 
 def blocks(shards: Iterable[DataShard], most: int) -> Iterator[tuple[int, list[Example]]]:
@@ -116,10 +122,10 @@ def shards_of(
             yield number, of_a_shard()
 
 
-def cut(examples: Examples, label_files: LabelFiles | None, shards: Shards) -> "CutData":
+def cut(examples: Examples, label_files: LabelFiles, shards: Shards) -> "CutData":
     begun = next(iter(shards.ledger), None)
     in_pieces = examples.in_pieces() if begun is None else begun.piece is not None
-    if in_pieces and label_files is None:
+    if in_pieces and not label_files:
         return PiecewiseData(examples, shards)
     return WholeData(examples, label_files, shards)
 
@@ -127,25 +133,22 @@ def cut(examples: Examples, label_files: LabelFiles | None, shards: Shards) -> "
 class WholeData:
     """Data that are read from the beginning, and cut as examples."""
 
-    def __init__(self, examples: Examples, label_files: LabelFiles | None, done: Shards) -> None:
+    def __init__(self, examples: Examples, label_files: LabelFiles, done: Shards) -> None:
         self._examples, self._label_files, self._done = examples, label_files, done
-        self._violations: list[str] = []
-        self._rules = Counter[str]()
+        self._violations = Violations()
 
     def shards(self) -> Iterator[DataShard]:
-        self._violations, self._rules = [], Counter()
-        examples = iter(self._examples)
-        joined = examples if self._label_files is None else self._label_files.join(examples)
-        passed = watched(joined, self._violations, self._rules)
+        self._violations = Violations()
+        passed = self._violations.watch(self._label_files.join(iter(self._examples)))
         return shards_of(passed, self._done.ledger.examples_of)
 
     def piece(self, shard: int) -> None:  # noqa: ARG002
         """Nothing, for all is read again."""
         return
 
-    def faults(self) -> Faults:
-        rejected = map(_line_of, self._examples.rejected)
-        return rejected, iter(self._violations), self._rules
+    def faults(self) -> FaultyRecords:
+        rejected, broken = map(_line_of, self._examples.rejected), self._violations
+        return FaultyRecords(rejected, iter(broken.lines), broken.rules)
 
 
 class PiecewiseData:
@@ -158,11 +161,11 @@ class PiecewiseData:
     def shards(self) -> Iterator[DataShard]:
         seen = SeenIds()
         for number, piece in self.open_pieces(seen):
-            facts, lines, rules = ReadFacts(), list[str](), Counter[str]()
+            facts, broken = ReadFacts(), Violations()
             read = (example for _, example in self.examples.read_part(piece, seen, facts))
-            yield number, watched(read, lines, rules)
+            yield number, broken.watch(read)
             self.examples.heard(facts, 0)
-            self._note(number, piece, facts, "".join(lines), rules)
+            self._note(number, piece, facts, "".join(broken.lines), broken.rules)
         self.examples.all_read()
 
     def open_pieces(self, seen: SeenIds) -> Iterator[tuple[int, Lines]]:
@@ -191,12 +194,13 @@ class PiecewiseData:
     def piece(self, shard: int) -> PieceForm:
         return self._pieces.pop(shard)
 
-    def faults(self) -> Faults:
+    def faults(self) -> FaultyRecords:
         rules = Counter[str]()
         for piece in self._all_pieces():
             rules.update(piece.rules)
         rejected = (piece.rejected for piece in self._all_pieces())
-        return rejected, (piece.violations for piece in self._all_pieces()), rules
+        broken = (piece.violations for piece in self._all_pieces())
+        return FaultyRecords(rejected, broken, rules)
 
     def _all_pieces(self) -> Iterator[PieceForm]:
         stored = ((form.shard, form.piece) for form in self._done.ledger if form.piece is not None)

@@ -147,7 +147,46 @@ def judge_on_cluster(
     """
     evaluation.resume()
     try:
-        _judge(address, request, prepared, evaluation, data, fraction, held)
+        with ExitStack() as closing:
+            ray = closing.enter_context(connected(address))
+            closing.enter_context(kept_out())
+            relay: Any = None
+            clerk = None
+            if evaluation.asking is not None:
+                relay = ray.remote(Relay).options(
+                    num_cpus=0, max_restarts=-1, max_task_retries=-1,
+                    max_concurrency=ATTEMPT_PLACES,
+                ).remote()  # fmt: skip
+                by_identity = {model.identity: model for model in prepared.chat.models}
+                clerk = Clerk(
+                    lambda: ray.get(relay.take.remote()),
+                    lambda outcomes: ray.get(relay.answer.remote(outcomes)),
+                    evaluation.asking, by_identity,
+                )  # fmt: skip
+                closing.callback(clerk.close)
+            sent = replace(
+                request, judge=stand_ins(request.judge, prepared.chat), data=None, out=None,
+                limits=USUAL, debug=None, progress=None,
+            )  # fmt: skip
+            assignment = Assignment(
+                own_files(), ray.cloudpickle.dumps(sent), evaluation.spec.settings,
+                prepared.examples.apart(), shared_file(prepared.known.files), prepared.answers,
+                held,
+            )  # fmt: skip
+            pool = Pool(ray, assignment, relay)
+            closing.callback(pool.close)
+            work = _Work(evaluation, data, CrashCandidates(request.max_poison))
+            while not work.done:
+                pool.fill()
+                while pool.free() and (task := work.next()):
+                    pool.give(task)
+                for event in pool.events(TICK):
+                    work.hear(event, pool.fetched)
+                if clerk is not None and clerk.fault is not None:
+                    raise clerk.fault
+                done = evaluation.tally.examples
+                evaluation.report("judging", done, fraction(done), len(pool))
+            work.finish()
     except (DiskFull, StorageAway):
         raise
     except CannotGoOn as error:
@@ -155,51 +194,6 @@ def judge_on_cluster(
             raise
         # Nothing is judged that the same call could go on with.
         raise InputError(error.text) from error
-
-
-def _judge(
-    address: str, request: Request, prepared: Prepared, evaluation: Evaluation, data: CutData,
-    fraction: Callable[[int], float | None], held: Manifest | None,
-) -> None:  # fmt: skip
-    with ExitStack() as closing:
-        ray = closing.enter_context(connected(address))
-        closing.enter_context(kept_out())
-        relay: Any = None
-        clerk = None
-        if evaluation.asking is not None:
-            relay = ray.remote(Relay).options(
-                num_cpus=0, max_restarts=-1, max_task_retries=-1,
-                max_concurrency=ATTEMPT_PLACES,
-            ).remote()  # fmt: skip
-            by_identity = {model.identity: model for model in prepared.chat.models}
-            clerk = Clerk(
-                lambda: ray.get(relay.take.remote()),
-                lambda outcomes: ray.get(relay.answer.remote(outcomes)),
-                evaluation.asking, by_identity,
-            )  # fmt: skip
-            closing.callback(clerk.close)
-        sent = replace(
-            request, judge=stand_ins(request.judge, prepared.chat), data=None, out=None,
-            limits=USUAL, debug=None, progress=None,
-        )  # fmt: skip
-        assignment = Assignment(
-            own_files(), ray.cloudpickle.dumps(sent), evaluation.spec.settings,
-            prepared.examples.apart(), shared_file(prepared.known.files), prepared.answers, held,
-        )  # fmt: skip
-        pool = Pool(ray, assignment, relay)
-        closing.callback(pool.close)
-        work = _Work(evaluation, data, CrashCandidates(request.max_poison))
-        while not work.done:
-            pool.fill()
-            while pool.free() and (task := work.next()):
-                pool.give(task)
-            for event in pool.events(TICK):
-                work.hear(event, pool.fetched)
-            if clerk is not None and clerk.fault is not None:
-                raise clerk.fault
-            done = evaluation.tally.examples
-            evaluation.report("judging", done, fraction(done), len(pool))
-        work.finish()
 
 
 @dataclass(slots=True)

@@ -157,7 +157,8 @@ class Clerk:
         self, take: Callable[[], list[Put]], answer: Callable[[list[tuple[Ticket, Outcome]]], None],
         asking: Any, models: Mapping[str, ChatModel],
     ) -> None:  # fmt: skip
-        self._taken, self._answer, self._asking, self._models = take, answer, asking, models
+        self._next_questions, self._answer = take, answer
+        self._asking, self._models = asking, models
         self._outcomes: list[tuple[Ticket, Outcome]] = []
         self._some = threading.Condition()
         self._closed = False
@@ -184,7 +185,7 @@ class Clerk:
 
     def _take(self) -> None:
         while not self._closed:
-            for ticket, model, question, turn in self._taken():
+            for ticket, model, question, turn in self._next_questions():
                 work = self._asking.ask(self._models[model], question, turn)
                 reply = self._asking.submit(work)
                 reply.add_done_callback(partial(self._run, self._answered, ticket))

@@ -26,7 +26,7 @@ from ragstone.data import Example, Examples, from_frame
 from ragstone.data.line_ranges import Lines
 from ragstone.data.read_facts import IdBlock, ReadFacts, SeenIds
 from ragstone.run.folder.checksums import File
-from ragstone.run.folder.run_tally import RunTally, watched
+from ragstone.run.folder.run_tally import RunTally, Violations
 from ragstone.run.folder.schemas import AlikeScores, Manifest
 from ragstone.run.folder.shards import write_table
 from ragstone.run.judging.prefetch import Worker, judged_blocks
@@ -169,17 +169,17 @@ def made_shard(
 
 
 def _read(data: Examples, task: ShardTask) -> tuple[Brief, dict[int, Example]]:
-    facts, ids, lines, rules = ReadFacts(), SeenIds(), list[str](), Counter[str]()
+    facts, ids, violations = ReadFacts(), SeenIds(), Violations()
     if isinstance(task.data, pl.DataFrame):
         placed = dict(enumerate(from_frame(task.data)))
     else:
         placed = dict(data.read_part(task.data, ids, facts, task.refused))
-    for _ in watched(placed.values(), lines, rules):
+    for _ in violations.watch(placed.values()):
         """All pass by."""
-    facts.label_violations = []  # They are in ``lines``.
+    facts.label_violations = []  # They are in the lines of ``violations``.
     new_ids = None if isinstance(task.data, pl.DataFrame) else ids.all()
-    broken = "".join(lines)
-    return Brief(task.shard, len(placed), {}, {}, facts, new_ids, broken, rules), placed
+    lines = "".join(violations.lines)
+    return Brief(task.shard, len(placed), {}, {}, facts, new_ids, lines, violations.rules), placed
 
 
 # Packages that need one version on all nodes, because only the same code writes the same bytes.
