@@ -22,7 +22,7 @@ from ragstone.judgements import ASKS
 from ragstone.report.number_format import counted
 from ragstone.run import Run
 
-from .layout import Report, ReportFile
+from .layout import OtherFile, Report
 
 VERSION = 2
 UNKNOWN = "unknown"
@@ -93,7 +93,7 @@ def as_inspectorraget(run: Run) -> Report:
         "results": results,
     }
     text = json.dumps(content, ensure_ascii=False, allow_nan=False)
-    file = ReportFile("inspectorraget.json", other=text.encode())
+    file = OtherFile("inspectorraget.json", text.encode())
     notes = _notes(len(examples) - len(answered), tasks, results, declared, len(scored.systems))
     return Report((file,), tuple(notes))
 
