@@ -60,13 +60,13 @@ class SettledMean:
     once: Callable[[float], Interval | None]
 
 
-def side_by_side(
+def verdict_beside(
     now: Window, before: SettledMean, *, margin: float | None, family: int = 1
 ) -> Verdict:
-    """Return what is sure of a window that may still be filling, beside what was before.
+    """Return the verdict of a window that may still be filling, beside what was before.
 
-    The difference has the interval of two means of different rows, in which that of the window is
-    the one that holds at every look: the page may be looked at again and again. Of a family of m
+    It goes by the difference, whose interval is that of two means of different rows. In it that of
+    the window holds at every look: the page may be looked at again and again. Of a family of m
     comparisons each has 1 / m of the 5 % (Bonferroni). *Equivalent* is said first, where the
     interval of level 1 - 2 · 5 % / m lies within ±margin (two one-sided tests), then *better* or
     *worse* where that of level 1 - 5 % / m leaves out 0.

@@ -28,7 +28,7 @@ from .baselines import (
     SettledMean,
     baseline_mean,
     settled_bar,
-    side_by_side,
+    verdict_beside,
 )
 from .metric_over_time import (
     LEVEL,
@@ -161,7 +161,7 @@ def _metric_now(
     window = Window(series.range, scores.over(len(scores.n)), effect)
     rule = _shown_rule(settings, metric, slice, alarms)
     before, baseline = _before(run, settings, metric, grid, slice, effect)
-    verdict = side_by_side(window, before, margin=_margin(rule, metric), family=family)
+    verdict = verdict_beside(window, before, margin=_margin(rule, metric), family=family)
     bar = None if rule is None else _bar(run, settings, rule, _written(slice))
     rules = {rule.name for rule in settings.rules if rule.metric == metric}
     of_metric = tuple(alarm for alarm in alarms if alarm.rule in rules)
