@@ -11,7 +11,7 @@ changes only with the rule's settings or the judge.
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import inf, nextafter
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from ragstone.core.database import Sql
 from ragstone.core.errors import InputError, UnknownName
@@ -55,26 +55,33 @@ RULES = "rules"
 LONGEST_VALUE = 200
 
 
+class LearningSlice(NamedTuple):
+    """A rule that waits for the first answers of a slice, from which it counts its margin."""
+
+    rule: str
+    slice: str
+    answers: int
+    wanted: int
+
+
 @dataclass(frozen=True, slots=True)
 class SlicesAtWork:
     """All slices of all rules.
 
     Attributes:
-        learning: Rules and slices that wait for the first answers, from which the margin is
-            counted: with how many came, and how many are wanted.
         overfull: The names of rules with more slices than are watched.
         broken: The names of rules that cannot be watched, each with why.
     """
 
     watched: tuple[WatchedSlice, ...]
-    learning: tuple[tuple[str, str, int, int], ...]
+    learning: tuple[LearningSlice, ...]
     overfull: tuple[str, ...]
     broken: tuple[tuple[str, str], ...] = ()
 
 
 def slices_at_work(run: Sql, settings: MonitorSettings) -> SlicesAtWork:
     """Return the slices at work, with those that came since the last call; within a transaction."""
-    at_work, learning = list[WatchedSlice](), list[tuple[str, str, int, int]]()
+    at_work, learning = list[WatchedSlice](), list[LearningSlice]()
     overfull, broken = list[str](), list[tuple[str, str]]()
     names, names_before = [rule.name for rule in settings.rules], remembered(run, RULES, [])
     for name in set(names_before) - set(names):
@@ -86,14 +93,14 @@ def slices_at_work(run: Sql, settings: MonitorSettings) -> SlicesAtWork:
         if known["overfull"]:
             overfull.append(rule.name)
         try:
-            slices = [_at_work(run, settings, rule, slice, known) for slice in known["slices"]]
+            slices = [_at_work(run, settings, rule, name, known) for name in known["slices"]]
         except InputError as error:
             broken.append((rule.name, str(error)))
             # Its detectors know nothing then: it begins with what comes once it is well.
             drop(run, f"rule {rule.name}")
             continue
         at_work += [slice for slice in slices if isinstance(slice, WatchedSlice)]
-        learning += [slice for slice in slices if isinstance(slice, tuple)]
+        learning += [slice for slice in slices if isinstance(slice, LearningSlice)]
     return SlicesAtWork(tuple(at_work), tuple(learning), tuple(overfull), tuple(broken))
 
 
@@ -129,18 +136,16 @@ def _known(run: Sql, rule: AlarmRule) -> dict[str, Any]:
 
 def _at_work(
     run: Sql, settings: MonitorSettings, rule: AlarmRule, slice: str, known: Mapping[str, Any]
-) -> WatchedSlice | tuple[str, str, int, int]:
-    """Return a rule on a slice, or how many of the first answers came that it waits for."""
+) -> WatchedSlice | LearningSlice:
     slices, begun, judge = known["slices"], known["begun"], None
     if rule.bar is not None:
         bar = AlarmBar(rule.bar)
     elif settings.baseline.run is not None:
         bar = bar_of_run(rule, settings.baseline, slice)
     else:
-        wanted = settings.baseline.answers
-        settled = _first_answers(run, rule, slice, wanted)
-        if isinstance(settled, int):
-            return rule.name, slice, settled, wanted
+        settled = _first_answers(run, rule, slice, settings.baseline.answers)
+        if isinstance(settled, LearningSlice):
+            return settled
         bar, last, judge = settled
         begun = max(begun, last)
     return watched(
@@ -151,14 +156,14 @@ def _at_work(
 
 def _first_answers(
     run: Sql, rule: AlarmRule, slice: str, answers: int
-) -> tuple[AlarmBar, int, str] | int:
+) -> tuple[AlarmBar, int, str] | LearningSlice:
     learnt = learnt_bar(run, rule, slice, answers)
     if learnt is not None:
         return learnt
     after = (remembered(run, learnt_name(rule, slice)) or {}).get("after", 0)
     scores = watched_scores(run, rule.metric, facet_of(slice), after, answers, rule.of)
     if len(scores) < answers:
-        return len(scores)
+        return LearningSlice(rule.name, slice, len(scores), answers)
     bar = bar_of_first(rule, scores)
     of = learnt_of(rule, answers)
     last, judge = scores[-1].number, scores[-1].judge

@@ -321,7 +321,7 @@ def _watch_silence(
     silent = watch_traffic(run, settings, awake, now)
     stopped = watch_judging(run, settings, awake, now, from_outside=False)
     slices = [(item.rule.name, item.slice) for item in at_work.watched]
-    slices += [(rule, slice) for rule, slice, *_ in at_work.learning]
+    slices += [(item.rule, item.slice) for item in at_work.learning]
     watch_scores(run, settings, slices, awake, now, still=broken, excused=silent or stopped)
 
 
