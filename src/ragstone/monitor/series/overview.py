@@ -157,7 +157,7 @@ def _metric_now(
 ) -> MetricNow:
     steps, effect = read_grid(run, metric, grid, slice)
     series = in_windows(metric, slice, grid, steps, effect)
-    scores = steps[0].since(grid.first - grid.begin)
+    scores = steps.scores.since(grid.first - grid.begin)
     window = Window(series.range, scores.over(len(scores.n)), effect)
     rule = _shown_rule(settings, metric, slice, alarms)
     before, baseline = _before(run, settings, metric, grid, slice, effect)
