@@ -23,6 +23,7 @@ from ragstone.monitor.store.incoming import erasures
 from ragstone.monitor.store.scores import NewScore, sum_up
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.store.stored_examples import (
+    NewAssessment,
     next_to_assess,
     write_assessed,
 )
@@ -124,11 +125,12 @@ def check_answers(
         waiting = next_to_assess(run, most)
     if not waiting:
         return 0
-    rows, scores = list[tuple[str, str, int | None, float | None, str]](), list[NewScore]()
+    rows, scores = list[NewAssessment](), list[NewScore]()
     for id, record, text_hash in waiting:
         result = _assessed(guard, id, record)
         ok = None if result.ok is None else int(result.ok)
-        rows.append((id, text_hash, ok, result.confidence, json.dumps(result.to_dict())))
+        text = json.dumps(result.to_dict())
+        rows.append(NewAssessment(id, text_hash, ok, result.confidence, text))
         scores += guard_scores(id, result)
     with store.database.transaction() as run:
         if erasures(run) == before:

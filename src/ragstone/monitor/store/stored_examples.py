@@ -21,34 +21,41 @@ def next_to_assess(run: Sql, most: int) -> list[tuple[str, ...]]:
     )  # fmt: skip
 
 
+class NewAssessment(NamedTuple):
+    """The assessment of an example; ``assessment`` is JSON, ``ok`` 1 or 0."""
+
+    example: str
+    text_hash: str
+    ok: int | None
+    confidence: float | None
+    assessment: str
+
+
 def write_assessed(
     run: Sql,
     now: float,
-    assessments: Sequence[tuple[str, str, int | None, float | None, str]],
+    assessments: Sequence[NewAssessment],
     scores: Iterable[NewScore],
 ) -> None:
     """Keep assessments of examples that are as they were; whether they are drawn comes next.
 
     An example whose text changed meanwhile waits until it is settled again, or goes on waiting.
-
-    Args:
-        assessments: Example, hash of its texts, ok as 1 or 0, confidence, and the whole as JSON.
     """
-    ids = [id for id, *_ in assessments]
+    ids = [row.example for row in assessments]
     rows = run(
         "SELECT example, text_hash, at, version FROM examples WHERE settled = 1 "
         f"AND example IN ({marks(ids)})",
         *ids,
     )
     stored = {id: (text_hash, (at, version, 1.0)) for id, text_hash, at, version in rows}
-    unchanged = [row for row in assessments if stored.get(row[0], ("",))[0] == row[1]]
+    unchanged = [row for row in assessments if stored.get(row.example, ("",))[0] == row.text_hash]
     run.many(
         "INSERT INTO assessed VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (example) DO UPDATE SET "
         "at = excluded.at, text_hash = excluded.text_hash, ok = excluded.ok, "
         "confidence = excluded.confidence, assessment = excluded.assessment",
         [(id, now, *row) for id, *row in unchanged],
     )
-    examples: dict[str, ScoredExample] = {id: stored[id][1] for id, *_ in unchanged}
+    examples: dict[str, ScoredExample] = {row.example: stored[row.example][1] for row in unchanged}
     of_unchanged = [score for score in scores if score.example in examples]
     write_scores(run, now, "guard", of_unchanged, examples, ("guard",))
     changed = {id for id in ids if id in stored} - examples.keys()

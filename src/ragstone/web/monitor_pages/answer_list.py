@@ -157,7 +157,7 @@ def log_page(folder: RunsFolder, request: Asked) -> WebPage:
     with folder.watching().reading() as run:
         lines = last_lines(run, MOST_LINES)
     grave = bool(request.one("grave"))
-    chosen = [line for line in lines if not grave or line[1] in LEVELS]
+    chosen = [(at, level, text) for at, level, text in lines if not grave or level in LEVELS]
     page = request.list_page(len(chosen), LINES_A_PAGE)
     return WebPage(
         "monitor_log.html",

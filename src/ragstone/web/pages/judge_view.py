@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from shlex import quote
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 from markupsafe import Markup
@@ -52,9 +52,14 @@ ITEMS = 50
 FIRST_ITEMS = 10
 
 
-# The judge beside people's labels, or why there is none; how far people agree; the questions of
-# the labelled answers by their ids; and where the labels are.
-Believed = tuple[Calibration | None, str, Sequence[ColumnAgreement], Mapping[str, str], str]
+class Believed(NamedTuple):
+    """The facts that people's labels tell of a run, or why there is no judge beside them."""
+
+    judge: Calibration | None
+    why: str
+    people: Sequence[ColumnAgreement]
+    questions: Mapping[str, str]
+    where: str
 
 
 def judge_page(folder: RunsFolder, request: Asked) -> WebPage:
@@ -66,7 +71,7 @@ def judge_page(folder: RunsFolder, request: Asked) -> WebPage:
     known = _believed(folder, name)
     if known is None:
         return _waits(request, name)
-    calibration, why, people, _, where = known
+    calibration = known.judge
     source = calibration or passport
     record = source.to_dict() if source else {}
     estimates = record.get("estimates", ())
@@ -85,8 +90,8 @@ def judge_page(folder: RunsFolder, request: Asked) -> WebPage:
         {
             **_common(run, name),
             "said": calibration_sentences(calibration) if calibration else [],
-            "why": why,
-            "where": where,
+            "why": known.why,
+            "where": known.where,
             "notes": [words(note) for note in calibration.notes] if calibration else [],
             "passport": passport,
             "changed": passport.void_for(run) if passport else (),
@@ -110,7 +115,7 @@ def judge_page(folder: RunsFolder, request: Asked) -> WebPage:
             ],
             "cell": cell,
             "items": _items(run, items, cell),
-            "people": [column for column in people if column.n_shared],
+            "people": [column for column in known.people if column.n_shared],
             "coefficients": COEFFICIENTS,
         },
     )
@@ -123,8 +128,7 @@ def people_page(folder: RunsFolder, request: Asked) -> WebPage:
     known = _believed(folder, name)
     if known is None:
         return _waits(request, name)
-    _, why, people, questions, _ = known
-    shared = [column for column in people if column.n_shared]
+    shared = [column for column in known.people if column.n_shared]
     names = [column.name for column in shared]
     label = request.one("label", names[0] if names else "")
     if names and label not in names:
@@ -137,16 +141,16 @@ def people_page(folder: RunsFolder, request: Asked) -> WebPage:
         f"People on {name}",
         {
             **_common(run, name),
-            "why": why,
+            "why": known.why,
             "said": people_sentences(shared),
             "columns": [(each, _of_people(each, short=True)) for each in shared],
             "one": column,
             "measures": _of_people(column) if column else (),
             "who": column.annotators if column else (),
-            "alone": [each.name for each in people if not each.n_shared],
+            "alone": [each.name for each in known.people if not each.n_shared],
             "divided": divided[page.rows],
             "page": page,
-            "questions": questions,
+            "questions": known.questions,
         },
     )
 
@@ -186,17 +190,17 @@ def believed(run: Run, queues: Sequence[str] = ()) -> Believed:
             f"{len(rows):,} answers carry labels, more than this page measures. The command below "
             "does, and the page shows what it found."
         )
-        return None, why, (), questions, where
+        return Believed(None, why, (), questions, where)
     try:
         labels = table if queues else labels_for((), run, None)
     except InputError as error:
-        return None, error.text, (), questions, where
+        return Believed(None, error.text, (), questions, where)
     clusters = dict(Scored(run).facets.select("example_id", "cluster").iter_rows())
     people = agreement_of(labels, clusters=clusters, limit=None)
     try:
-        return calibrate(run, labels), "", people, questions, where
+        return Believed(calibrate(run, labels), "", people, questions, where)
     except InputError as error:
-        return None, error.text, people, questions, where
+        return Believed(None, error.text, people, questions, where)
 
 
 def _by_metric(estimates: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
@@ -275,7 +279,7 @@ def in_cell(folder: RunsFolder, name: str, label: str, cell: str) -> list[str] |
     known = _believed(folder, name)
     if known is None:
         return None
-    calibration = known[0]
+    calibration = known.judge
     if calibration is None or label not in calibration.units:
         raise NotThere(f"The judge of {name} is not beside people on {label!r}.")
     units = calibration.units[label].filter(pl.format("{}-{}", "people", "judge") == cell)

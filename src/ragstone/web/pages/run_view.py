@@ -185,7 +185,7 @@ def _tagged_apart(folder: RunsFolder, name: str, by: str, tags: Tags) -> Sequenc
     tag = tags.get(by.removeprefix(TAG)) if by.startswith(TAG) else None
     if tag is None:
         return ()
-    sets = dict(zip(("tagged", "not tagged"), tag, strict=True))
+    sets = {"tagged": tag.tagged, "not tagged": tag.others}
     key = ("split", folder.stamp(name), by, tag)
     return folder.later.get(key, lambda: split_estimates(folder.run(name), APART, sets))
 
