@@ -29,10 +29,10 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ragstone.core.database import POSTGRES
-from ragstone.core.errors import InputError, RagstoneError, each
+from ragstone.core.errors import InputError, RagstoneError, each, raised_in
 from ragstone.core.messages import argument
 from ragstone.monitor.alarms.watch import watch_worker
-from ragstone.monitor.intake.intake_app import HEALTH, PATHS, READY, raised_in
+from ragstone.monitor.intake.intake_app import HEALTH, PATHS, READY
 from ragstone.monitor.intake.send_tokens import SendTokens
 from ragstone.monitor.settings import DEFAULTS, MonitorSettings, read_settings
 from ragstone.monitor.settings.monitor_settings import check_start

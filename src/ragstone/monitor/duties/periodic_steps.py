@@ -4,14 +4,13 @@ Scores are summed up by time so that figures over time are read in milliseconds.
 """
 
 import json
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from ragstone.core.errors import InputError, RagstoneError
+from ragstone.core.errors import InputError, RagstoneError, innermost
 from ragstone.core.messages import reason
 from ragstone.data.records import own_example
 from ragstone.guard import Assessment, Checks, Guard
@@ -76,8 +75,8 @@ def fault_text(error: Exception) -> str:
     """Return a fault without any text of a trace: our own words, or where it was raised."""
     if isinstance(error, RagstoneError):
         return str(error)
-    last = traceback.extract_tb(error.__traceback__)[-1:]
-    where = f" at {Path(last[0].filename).name}:{last[0].lineno}" if last else ""
+    last = innermost(error.__traceback__)
+    where = f" at {Path(last.tb_frame.f_code.co_filename).name}:{last.tb_lineno}" if last else ""
     return f"{type(error).__name__}{where}"
 
 

@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from types import TracebackType
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from ragstone.core.errors import raised_in
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.traces.spans import TOO_MANY, UnreadableBody
 
@@ -248,10 +248,3 @@ class IntakeApp:
 def _failure(error: Exception) -> str:
     """Return where an error arose; not its words, in which the text of a trace may stand."""
     return f"A request failed: {type(error).__name__}{raised_in(error.__traceback__)}."
-
-
-def raised_in(trace: TracebackType | None) -> str:
-    """Return the function and line of an error, such as " in IntakeApp._read:224"."""
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return f" in {trace.tb_frame.f_code.co_qualname}:{trace.tb_lineno}" if trace else ""
