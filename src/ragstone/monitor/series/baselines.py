@@ -150,14 +150,12 @@ FEWEST = 30
 
 
 @lru_cache(maxsize=4096)
-def bar_of_run(rule: AlarmRule, baseline: BaselineSettings, slice: str) -> AlarmBar:
-    """Return the bar of a rule with a margin to the run of a baseline, which has one.
+def bar_of_run(rule: AlarmRule, path: Path, system: str | None, slice: str) -> AlarmBar:
+    """Return the bar of a rule with a margin to a run, or to a system of it.
 
     A slice is compared with the same slice of the run where that has enough answers, else with the
     whole run.
     """
-    path, system = baseline.run, baseline.system
-    assert path is not None
     facet, _, value = slice.partition("=")
     whole = _scores(path, system, rule, "")
     part = _part(path, system, rule, facet, value) if facet else None
@@ -179,7 +177,8 @@ def bar_beforehand(rule: AlarmRule, baseline: BaselineSettings) -> AlarmBar:
     if rule.bar is not None:
         return AlarmBar(rule.bar)
     if baseline.run is not None:
-        return bar_of_run(rule, baseline, rule.slice if rule.value is not None else "")
+        slice = rule.slice if rule.value is not None else ""
+        return bar_of_run(rule, baseline.run, baseline.system, slice)
     low, high = rule.range.low, rule.range.high
     good = round(baseline.answers * USUAL_MEAN)
     best, worst = (high, low) if rule.better == "+" else (low, high)
@@ -263,9 +262,10 @@ def settled_bar(
     """Return the bar of a rule in a slice; None where its first answers have not all come yet."""
     if rule.bar is not None:
         return AlarmBar(rule.bar)
-    if settings.baseline.run is not None:
-        return bar_of_run(rule, settings.baseline, slice)
-    learnt = learnt_bar(run, rule, slice, settings.baseline.answers)
+    baseline = settings.baseline
+    if baseline.run is not None:
+        return bar_of_run(rule, baseline.run, baseline.system, slice)
+    learnt = learnt_bar(run, rule, slice, baseline.answers)
     return None if learnt is None else learnt[0]
 
 
