@@ -8,7 +8,7 @@ import polars as pl
 from markupsafe import Markup
 
 from ragstone.analysis import Calibration, calibrate, read_passport
-from ragstone.analysis.calibration.column_checks import label_words
+from ragstone.analysis.calibration.column_checks import JudgeCheck, label_words
 from ragstone.analysis.calibration.judge_identity import NAME
 from ragstone.analysis.calibration.labelled_run import NO_LABELS, labels_for
 from ragstone.analysis.scored_run import Scored
@@ -82,6 +82,8 @@ def judge_page(folder: RunsFolder, request: Asked) -> WebPage:
     if labels and label not in labels:
         raise NotThere(f"People's labels are not of {label!r}. There are: {', '.join(labels)}.")
     check = checks[labels.index(label)] if labels else None
+    live_checks = calibration.checks if calibration else ()
+    live = next((each for each in live_checks if f"{each.kind}.{each.column}" == label), None)
     items = calibration.units[label] if calibration and check else None
     cell = request.one("cell")
     return WebPage(
@@ -103,11 +105,11 @@ def judge_page(folder: RunsFolder, request: Asked) -> WebPage:
             "label": label,
             "label_name": _label_name,
             "check": check,
-            "matrix": _matrix(calibration, label, check) if check else None,
+            "matrix": _matrix(live, check) if check else None,
             "opens": calibration is not None,
             "measures": list(_measures(check)) if check else (),
             "scale": _scale_of(check) if check else SHARE,
-            "reliability": _reliability(calibration, label),
+            "reliability": _reliability(live, label),
             "biases": [
                 bias
                 for bias in (check["bias"] if check else ())
@@ -230,16 +232,14 @@ def _label_name(label: str) -> str:
 
 
 def _matrix(
-    calibration: Calibration | None, label: str, check: Mapping[str, Any]
+    live: JudgeCheck | None, check: Mapping[str, Any]
 ) -> tuple[list[str], list[list[int]]] | None:
     table = check["confusion"]
     if table is not None:
         return label_words(table["labels"]), table["people_by_judge"]
-    for live in calibration.checks if calibration else ():
-        if f"{live.kind}.{live.column}" == label and live.yes is not None:
-            names = [str(label) for label in live.yes.labels]
-            return label_words(names), [list(counts) for counts in live.yes.counts]
-    return None
+    if live is None or live.yes is None:
+        return None
+    return label_words(list(map(str, live.yes.labels))), list(map(list, live.yes.counts))
 
 
 def _scale_of(check: Mapping[str, Any]) -> Scale:
@@ -265,13 +265,10 @@ def _measures(check: Mapping[str, Any]) -> Iterator[View]:
         }
 
 
-def _reliability(calibration: Calibration | None, label: str) -> Markup | str:
-    for check in calibration.checks if calibration else ():
-        if f"{check.kind}.{check.column}" == label:
-            bins = reliability_of(check)
-            title = f"The judge's probability beside people, {_label_name(label)}"
-            return drawn(charts.reliability(Reliability(bins, title))) if bins else ""
-    return ""
+def _reliability(live: JudgeCheck | None, label: str) -> Markup | str:
+    bins = () if live is None else reliability_of(live)
+    title = f"The judge's probability beside people, {_label_name(label)}"
+    return drawn(charts.reliability(Reliability(bins, title))) if bins else ""
 
 
 def in_cell(folder: RunsFolder, name: str, label: str, cell: str) -> list[str] | None:
