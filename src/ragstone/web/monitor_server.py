@@ -326,9 +326,10 @@ def _checked(
 ) -> tuple[MonitorSettings, Port]:
     """Return the settings, and the port; nothing is made before all of it is right."""
     read, ports = list[MonitorSettings](), list[Port]()
+    given = partial(MonitorSettings.with_options, judges=tuple(judge), rate=sample)
     checks: list[Callable[[], object]] = [
         lambda: read.append(DEFAULTS if rules is None else read_settings(rules)),
-        lambda: check_start(_given((read or [DEFAULTS])[0], judge, sample)),
+        lambda: check_start(given((read or [DEFAULTS])[0])),
         lambda: None if sample is None else check_rate(sample),
         *(partial(_check_tail, file) for file in tail),
         lambda: check_place(store, writes=True),
@@ -341,13 +342,7 @@ def _checked(
         for port, *_ in ports:
             port.close()
         raise
-    return _given(read[0], judge, sample), ports[0]
-
-
-def _given(
-    settings: MonitorSettings, judge: Sequence[str], sample: float | None
-) -> MonitorSettings:
-    return settings.with_options(judges=tuple(judge), rate=sample)
+    return given(read[0]), ports[0]
 
 
 def _check_tail(file: Path) -> None:
