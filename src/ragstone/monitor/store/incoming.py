@@ -243,10 +243,7 @@ class FoldedExample(NamedTuple):
 
 
 def write_folded(
-    run: Sql,
-    now: float,
-    traces: Sequence[StoredTrace],
-    examples: Sequence[FoldedExample],
+    run: Sql, now: float, traces: Sequence[StoredTrace], examples: Sequence[FoldedExample]
 ) -> None:
     """Put traces and their examples in the place of what was known of them before.
 

@@ -8,7 +8,19 @@ from typing import Any, NamedTuple
 from ragstone.core.database import Database, Sql
 
 from .draws import facets_of
-from .rows import ASSESS, DRAW, Facet, count, done, marks, rows_of, single, to_do, with_facet
+from .rows import (
+    ASSESS,
+    DRAW,
+    Facet,
+    column,
+    count,
+    done,
+    marks,
+    rows_of,
+    single,
+    to_do,
+    with_facet,
+)
 from .scores import NewScore, ScoredExample, write_scores
 
 
@@ -32,10 +44,7 @@ class NewAssessment(NamedTuple):
 
 
 def write_assessed(
-    run: Sql,
-    now: float,
-    assessments: Sequence[NewAssessment],
-    scores: Iterable[NewScore],
+    run: Sql, now: float, assessments: Sequence[NewAssessment], scores: Iterable[NewScore]
 ) -> None:
     """Keep assessments of examples that are as they were; whether they are drawn comes next.
 
@@ -165,8 +174,7 @@ def listed(run: Sql, where: ListedWhere, most: int, start: int = 0) -> list[List
 def listed_ids(run: Sql, where: ListedWhere, most: int) -> list[str]:
     """Return their ids alone."""
     behind, values = where.sql()
-    rows = run(f"SELECT e.example{behind}{where.order} LIMIT ?", *values, most)
-    return [id for (id,) in rows]
+    return column(run, f"SELECT e.example{behind}{where.order} LIMIT ?", *values, most)
 
 
 def one_listed(run: Sql, example: str) -> ListedExample | None:
@@ -206,12 +214,11 @@ def scores_listed(run: Sql, examples: Sequence[str]) -> dict[str, list[ListedSco
 
 def facet_values(run: Sql, most: int) -> list[tuple[str, str]]:
     """Names with their values, those of most examples first."""
-    rows = run(
-        "SELECT name, value, count(*) AS n FROM facets GROUP BY name, value "
-        "ORDER BY n DESC, name, value LIMIT ?",
+    return run(
+        "SELECT name, value FROM facets GROUP BY name, value "
+        "ORDER BY count(*) DESC, name, value LIMIT ?",
         most,
     )
-    return [(name, value) for name, value, _ in rows]
 
 
 def judged_answer(
@@ -269,17 +276,14 @@ def count_window(run: Sql, since: float, facet: Facet | None) -> tuple[int, int]
 
 
 def _example(row: tuple[Any, ...]) -> ListedExample:
-    id, trace, span, at, session, version, system, record, facts = row
-    return ListedExample(
-        id, trace, span, at, session, version, system, json.loads(record), json.loads(facts)
-    )
+    *columns, record, facts = row
+    return ListedExample(*columns, json.loads(record), json.loads(facts))
 
 
 def examples_to_score(run: Sql, ids: Sequence[str]) -> list[tuple[str, float, str | None, str]]:
     """Return the examples of these ids that are still kept: id, time, version, record as JSON."""
     columns = "SELECT example, at, version, record FROM examples"
-    rows = rows_of(run, f"{columns} WHERE example IN (...) ORDER BY example", ids)
-    return [(id, at, version, record) for id, at, version, record in rows]
+    return rows_of(run, f"{columns} WHERE example IN (...) ORDER BY example", ids)
 
 
 class ScoredTurn(NamedTuple):
