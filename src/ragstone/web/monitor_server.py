@@ -285,11 +285,7 @@ def serve_monitor(
         opened.folder,
         store if store.startswith(POSTGRES) else "",
         MonitorScreens(
-            opened,
-            settings,
-            takes=True,
-            token=senders.shown,
-            waiting=lambda: intake.room.requests,
+            opened, settings, takes=True, token=senders.shown, waiting=lambda: intake.room.requests
         ),
     )
     command = worker_command(store, rules=rules, judges=judge, rate=sample)

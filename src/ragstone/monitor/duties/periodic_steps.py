@@ -21,11 +21,7 @@ from ragstone.monitor.settings import WriteBackSettings
 from ragstone.monitor.store.incoming import erasures
 from ragstone.monitor.store.scores import NewScore, sum_up
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.monitor.store.stored_examples import (
-    NewAssessment,
-    next_to_assess,
-    write_assessed,
-)
+from ragstone.monitor.store.stored_examples import NewAssessment, next_to_assess, write_assessed
 
 # Seconds until a duty that failed is tried again: at first, and at most.
 FIRST, LONGEST = 1.0, 60.0

@@ -29,16 +29,7 @@ from .http_request import (
     unpacked,
     whole_body,
 )
-from .otlp_http import (
-    JSON,
-    PROTOBUF,
-    Signal,
-    accept_body,
-    exposition,
-    refusal,
-    reply_to,
-    unread,
-)
+from .otlp_http import JSON, PROTOBUF, Signal, accept_body, exposition, refusal, reply_to, unread
 from .record_sender import DROPPED
 
 SIGNALS: Mapping[str, Signal] = {

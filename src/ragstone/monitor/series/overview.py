@@ -23,13 +23,7 @@ from ragstone.stats.correction.corrected import two_phase_mean
 from ragstone.stats.monitoring.windows import WeightedSums
 from ragstone.stats.sessions import Better, SessionEstimate, Sessions, SessionValues, TurnScores
 
-from .baselines import (
-    MeanWithInterval,
-    SettledMean,
-    baseline_mean,
-    settled_bar,
-    verdict_beside,
-)
+from .baselines import MeanWithInterval, SettledMean, baseline_mean, settled_bar, verdict_beside
 from .metric_over_time import (
     LEVEL,
     MeanInWindow,

@@ -105,8 +105,7 @@ class BaselineSettings:
 
     run: (
         Annotated[
-            FilePath,
-            that(_is_run, "{} is no run; name the folder that `ragstone evaluate` wrote."),
+            FilePath, that(_is_run, "{} is no run; name the folder that `ragstone evaluate` wrote.")
         ]
         | None
     ) = None

@@ -19,14 +19,7 @@ from ragstone.web.parts.answers import seen_answers
 from ragstone.web.parts.choices_and_tabs import HERE
 from ragstone.web.parts.metric_bands import band_drawn, base_of
 from ragstone.web.runs_folder import MonitorScreens, RunsFolder
-from ragstone.web.templating import (
-    DAY,
-    HOUR,
-    fact_in_words,
-    in_full,
-    length_in_words,
-    said_metric,
-)
+from ragstone.web.templating import DAY, HOUR, fact_in_words, in_full, length_in_words, said_metric
 
 WORST = 8
 # Seconds that are drawn before an alarm, at least.
