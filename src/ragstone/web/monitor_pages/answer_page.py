@@ -4,15 +4,9 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from ragstone.monitor.store import stored_examples
 from ragstone.monitor.store.draws import facets_of
-from ragstone.monitor.store.stored_examples import (
-    ListedExample,
-    judged_answer,
-    listed_ids,
-    one_listed,
-    scores_listed,
-    turns_of,
-)
+from ragstone.monitor.store.stored_examples import ListedExample
 from ragstone.report.number_format import number, percent, shortened, spoken
 from ragstone.web.filters import MONITOR_FIELDS
 from ragstone.web.page_request import Asked, NotThere, WebPage, query
@@ -53,16 +47,16 @@ def answer_page(folder: RunsFolder, request: Asked) -> WebPage:
     watching = folder.watching()
     id = request.names["id"]
     with watching.reading() as run:
-        example = one_listed(run, id)
+        example = stored_examples.one_listed(run, id)
         if example is None:
             raise NotThere(
                 "There is no such answer. It may have been deleted, or was older than what is kept."
             )
-        scores = scores_listed(run, [id])[id]
-        assessment, judged, drawn = judged_answer(run, id)
+        scores = stored_examples.scores_listed(run, [id])[id]
+        assessment, judged, drawn = stored_examples.judged_answer(run, id)
         assessed = assessment or {}
         facets = list(facets_of(run, [id]).get(id, {}).items())
-        turns = turns_of(run, example.session, TURNS) if example.session else []
+        turns = stored_examples.turns_of(run, example.session, TURNS) if example.session else []
     claims = assessed.get("judged") or ()
     common = {"more": more_of(request)}
     question = example.record.get("question") or ""
@@ -119,7 +113,7 @@ def _walk(folder: RunsFolder, request: Asked) -> View:
     watching = folder.watching()
     where, tokens = filter_of(watching, Asked("/monitor/examples", query=tuple(fields)))
     with watching.reading() as run:
-        ids = listed_ids(run, where, WALKED)
+        ids = stored_examples.listed_ids(run, where, WALKED)
     id = request.names["id"]
     at = ids.index(id) if id in ids else None
     here = query(fields)

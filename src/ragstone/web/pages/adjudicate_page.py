@@ -40,18 +40,8 @@ from ragstone.web.parts.queue_tables import sides_of
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.templating import View
 
-from .annotate_page import (
-    HERE,
-    ITEM,
-    ITEMS,
-    LANGUAGE,
-    MORE,
-    NOTHING_WRONG,
-    check_person,
-    guideline_in,
-    more_of_text,
-    rest_of_text,
-)
+from . import annotate_page
+from .annotate_page import HERE, ITEM, ITEMS, LANGUAGE, MORE
 
 # Items on a page of the list.
 A_PAGE = 50
@@ -125,7 +115,9 @@ def item_page(folder: RunsFolder, request: Asked) -> WebPage:
         bench = Bench(request, queue)
         divided = _divided(bench, request.names["item"])
         if request.part == MORE:
-            return rest_of_text(request, queue, divided.item, bench.address(divided.item))
+            return annotate_page.rest_of_text(
+                request, queue, divided.item, bench.address(divided.item)
+            )
         return _shown(bench, divided)
 
 
@@ -138,7 +130,7 @@ def decide(
     """
     bench = Bench(request, folder.queue(request.names["queue"]))
     if not bench.is_owner:
-        check_person(fields, bench.name)
+        annotate_page.check_person(fields, bench.name)
     action = fields.get("action")
     if action == "hold":
         return Response(media_type="text/plain")
@@ -222,7 +214,9 @@ def _shown(
 ) -> WebPage:
     """Return the page of an item; ``more``: what went wrong when ``tried`` was to be saved."""
     request, form = bench.asked, bench.queue.form
-    guideline = guideline_in(form, request.one("language", request.cookies.get(LANGUAGE, "")))
+    guideline = annotate_page.guideline_in(
+        form, request.one("language", request.cookies.get(LANGUAGE, ""))
+    )
     shows: dict[str, Any] = {
         "queue": form.name,
         "person": bench.name,
@@ -232,7 +226,7 @@ def _shown(
         "progress": {"saved": len(bench.items) - len(bench.open), "all": len(bench.items)},
         "guideline": guideline,
         "guideline_open": bool(request.one("guideline")),
-        **NOTHING_WRONG,
+        **annotate_page.NOTHING_WRONG,
         **more,
         "desk": None,
         "closed": True,
@@ -249,7 +243,7 @@ def _shown(
             "hint": "",
             "seen": 0,
             "state": "given",
-            "more": more_of_text(bench.address(item.item)),
+            "more": annotate_page.more_of_text(bench.address(item.item)),
             "item_path": bench.path(item.item, ALL if whole else ""),
             "with_all": "" if whole else bench.path(item.item, ALL),
             "once": token_urlsafe(12),
