@@ -17,18 +17,10 @@ from ragstone.core.errors import raised_in
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.traces.spans import TOO_MANY, UnreadableBody
 
+from . import http_request
 from .file_tail import TailedFile
 from .group_commit import AcceptedBody, GroupCommit, IntakeSettings
-from .http_request import (
-    FULL,
-    Refused,
-    SentHeaders,
-    TooLarge,
-    WaitingRoom,
-    too_large,
-    unpacked,
-    whole_body,
-)
+from .http_request import FULL, Refused, SentHeaders, TooLarge, WaitingRoom, too_large
 from .otlp_http import JSON, PROTOBUF, Signal, accept_body, exposition, refusal, reply_to, unread
 from .record_sender import DROPPED
 
@@ -166,7 +158,7 @@ class IntakeApp:
             raise Refused(429, FULL)
         try:
             grow = partial(self.room.grow, waiting)
-            body = await whole_body(request.stream(), grow, self._settings.body)
+            body = await http_request.whole_body(request.stream(), grow, self._settings.body)
             return await self._written(signal, sent, body, grow)
         finally:
             self.room.leave(waiting)
@@ -217,7 +209,7 @@ class IntakeApp:
         """Read a body; ``TooLarge`` where it is for the thread that reads large ones."""
         use = self._settings
         try:
-            whole = unpacked(body, sent.encoding, min(most, use.unpacked))
+            whole = http_request.unpacked(body, sent.encoding, min(most, use.unpacked))
         except TooLarge:
             raise (TooLarge if most < use.unpacked else too_large(use.unpacked)) from None
         try:

@@ -26,14 +26,8 @@ from ragstone.web.page_request import (
     queue_path,
     whole_number,
 )
-from ragstone.web.parts.annotation_form import (
-    USUAL,
-    answers_of,
-    desk_of,
-    fault_words,
-    label_title,
-    reason_of,
-)
+from ragstone.web.parts import annotation_form
+from ragstone.web.parts.annotation_form import label_title
 from ragstone.web.parts.choices_and_tabs import choice, queue_tabs
 from ragstone.web.parts.judgement_view import author_cookie, author_of
 from ragstone.web.parts.queue_tables import sides_of
@@ -150,10 +144,10 @@ def _saved(
     bench: Bench, divided: DisputedItem, fields: Mapping[str, str], *, discards: bool
 ) -> WebPage | Elsewhere:
     form, item = bench.queue.form, bench.queue.item(divided.item)
-    answers = answers_of(fields, form, item)
+    answers = annotation_form.answers_of(fields, form, item)
     decision = answers
     if discards:
-        decision = ItemAnswers(note=answers.note, discarded=reason_of(fields))
+        decision = ItemAnswers(note=answers.note, discarded=annotation_form.reason_of(fields))
     problems = []
     if not bench.name:
         problems = ["Say who decides: your name."]
@@ -162,7 +156,7 @@ def _saved(
     faults = decision_faults(form, item, divided, decision)
     warned = not problems and all(fault.severity == "warn" for fault in faults)
     if problems or (faults and not (warned and fields.get("keep"))):
-        problems += [fault_words(fault, form, item) for fault in faults]
+        problems += [annotation_form.fault_words(fault, form, item) for fault in faults]
         tried = {"faults": problems, "warned": warned, "discarding": discards}
         return _shown(bench, divided, answers, status=422, **tried)
     once = fields.get("once") or token_urlsafe(12)
@@ -248,7 +242,7 @@ def _shown(
             "with_all": "" if whole else bench.path(item.item, ALL),
             "once": token_urlsafe(12),
             "discarded": mine.discarded,
-            "usual": USUAL,
+            "usual": annotation_form.USUAL,
             "decided": not mine.is_empty,
         }
     template = "adjudicate_item.html" if request.part == ITEM else "adjudicate.html"
@@ -260,7 +254,7 @@ def _desk(
 ) -> View:
     open_labels = {(label.part, label.label) for label in divided.labels}
     only = None if whole else open_labels
-    desk = desk_of(bench.queue.form, item, answers, bench.asked, only)
+    desk = annotation_form.desk_of(bench.queue.form, item, answers, bench.asked, only)
     for part in desk["parts"]:
         for label in part["labels"]:
             key = ((part["unit"], part["name"]), label["label"])
