@@ -277,7 +277,7 @@ def count_window(run: Sql, since: float, facet: Facet | None) -> tuple[int, int]
 
 def _example(row: tuple[Any, ...]) -> ListedExample:
     *columns, record, facts = row
-    return ListedExample(*columns, json.loads(record), json.loads(facts))
+    return ListedExample._make((*columns, json.loads(record), json.loads(facts)))
 
 
 def examples_to_score(run: Sql, ids: Sequence[str]) -> list[tuple[str, float, str | None, str]]:
