@@ -365,7 +365,7 @@ def _by_metric(run: Run, metrics: Sequence[str], some: Mapping[str, int]) -> Wor
         explained = [
             replace(row, reasons=tuple(why(dossiers_of[row.example_id], name))) for row in rows
         ]
-        listed[name] = list(map(asdict, explained))
+        listed[name] = [asdict(row) | {"reasons": list(row.reasons)} for row in explained]
         items = tuple(map(example_item, explained))
         items = items or (ui.OutlineItem(ui.quiet(_none_listed(estimates[name]))),)
         arrow = ui.quiet(f" {ARROWS[estimates[name][0].better]}")
