@@ -25,7 +25,7 @@ from measure import run
 from numpy.typing import NDArray
 
 from ragstone.analysis.scored_run import ValueRange
-from ragstone.monitor.series.baselines import SettledMean, side_by_side
+from ragstone.monitor.series.baselines import SettledMean, verdict_beside
 from ragstone.monitor.series.metric_over_time import Window, over_time
 from ragstone.monitor.series.overview import monitored
 from ragstone.monitor.settings import MonitorSettings
@@ -185,7 +185,7 @@ def beside(draws: int) -> None:
             before = run_rate(int(rng.binomial(n, rate)), n)
             x = (rng.random(2000) < rate).astype(float)
             looks = [
-                side_by_side(Window(scale, WeightedSums.of(x[:k]), 1.0), before, margin=None)
+                verdict_beside(Window(scale, WeightedSums.of(x[:k]), 1.0), before, margin=None)
                 for k in range(100, 2001, 100)
             ]
             missed += any(verdict != "cannot_tell" for verdict in looks)

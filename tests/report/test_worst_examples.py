@@ -12,7 +12,7 @@ import pytest
 from ragstone.data import Example
 from ragstone.data.write import to_frame
 from ragstone.judgements import KINDS
-from ragstone.report.worst_examples import RankedExample, ranked, why
+from ragstone.report.worst_examples import RankedExample, RankedExamples, ranked, why
 from ragstone.run import Entry
 
 from .conftest import HandMadeRun, make_estimate
@@ -61,14 +61,14 @@ class ScoredRun(HandMadeRun):
         return []
 
 
-def ranking(given: Scores, limit: int = 5) -> tuple[tuple[str, ...], tuple[RankedExample, ...]]:
+def ranking(given: Scores, limit: int = 5) -> RankedExamples:
     estimates = tuple(make_estimate(metric, 0.5) for metric in given)
     run: Any = ScoredRun(estimates, given=given)
     return ranked(run, limit=limit)
 
 
 def order(given: Scores) -> list[tuple[str, float]]:
-    return [(one.example_id, one.shortfall) for one in ranking(given)[1]]
+    return [(one.example_id, one.shortfall) for one in ranking(given).examples]
 
 
 def test_the_mean_distance_from_the_best_ranks_and_undefined_counts_as_the_others() -> None:
@@ -86,9 +86,9 @@ def test_wording_and_retrieval_do_not_rank_beside_judged_metrics_of_the_answer()
     retrieval = {"precision": {"a": 0.0, "b": 1.0}}
     judged = {"faithfulness": {"a": 0.9, "b": 0.8}}
     assert [name for name, _ in order(wording | retrieval | judged)] == ["b", "a"]
-    assert ranking(wording | retrieval | judged)[0] == ("faithfulness",)
-    assert ranking(wording | retrieval)[0] == ("token_f1", "exact_match")
-    assert ranking(retrieval)[0] == ("precision",)
+    assert ranking(wording | retrieval | judged).metrics == ("faithfulness",)
+    assert ranking(wording | retrieval).metrics == ("token_f1", "exact_match")
+    assert ranking(retrieval).metrics == ("precision",)
 
 
 def test_scores_that_are_lower_than_usual_are_named_the_furthest_first() -> None:
@@ -97,9 +97,9 @@ def test_scores_that_are_lower_than_usual_are_named_the_furthest_first() -> None
         "answer_coverage": {"a": 0.0, "b": 1.0},
         "contradiction": {"a": 0.0, "b": 0.0},
     }
-    worst = ranking(given)[1][0]
+    worst = ranking(given).examples[0]
     assert worst.example_id == "a"
-    assert [(low["metric"], low["value"]) for low in worst.low] == [
+    assert [(low.metric, low.value) for low in worst.low] == [
         ("answer_coverage", 0.0),
         ("faithfulness", 0.4),
     ]
@@ -107,7 +107,7 @@ def test_scores_that_are_lower_than_usual_are_named_the_furthest_first() -> None
 
 def test_equal_examples_stand_in_the_order_of_the_data_and_are_cut_at_the_limit() -> None:
     given = {"faithfulness": {"d": 0.5, "b": 0.5, "c": 0.5}}
-    assert [one.example_id for one in ranking(given, limit=2)[1]] == ["d", "b"]
+    assert [one.example_id for one in ranking(given, limit=2).examples] == ["d", "b"]
 
 
 def test_a_single_example_is_listed_if_it_could_be_better() -> None:
@@ -116,11 +116,11 @@ def test_a_single_example_is_listed_if_it_could_be_better() -> None:
 
 
 def test_no_metric_with_a_better_direction_lists_nothing() -> None:
-    assert ranking({"abstention": {"a": 1.0}}) == ((), ())
+    assert ranking({"abstention": {"a": 1.0}}) == RankedExamples((), ())
 
 
 def test_the_texts_are_told() -> None:
-    _, (one,) = ranking({"faithfulness": {"a": 0.0}})
+    (one,) = ranking({"faithfulness": {"a": 0.0}}).examples
     assert one == RankedExample("a", "s", 1.0, (), "Q?", "A.", ())
 
 
@@ -140,7 +140,7 @@ def test_the_planted_faults_of_the_demo_come_first_with_the_words_that_are_wrong
     """An invented dinner, a wrong year, a denial of the source and two answers wrong throughout."""
     from ragstone.run import Run
 
-    _, found = ranked(Run.open(demo))
+    found = ranked(Run.open(demo)).examples
     assert {one.example_id for one in found} == {
         "tintagel-postcard-basic_search",
         "saltash-bridge-basic_search",

@@ -28,6 +28,7 @@ from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
 from difflib import get_close_matches
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from .messages import Notice, in_python, marked, warn_renamed, worded
@@ -328,6 +329,19 @@ def needing(feature: str, extra: str) -> Iterator[None]:
         if (error.name or "").partition(".")[0] == "ragstone":
             raise
         raise MissingDependency(feature, extra) from error
+
+
+def innermost(trace: TracebackType | None) -> TracebackType | None:
+    """Return the place where an error arose, of all that it passed through."""
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace
+
+
+def raised_in(trace: TracebackType | None) -> str:
+    """Return the function and line of an error, such as " in IntakeApp._read:224"."""
+    last = innermost(trace)
+    return f" in {last.tb_frame.f_code.co_qualname}:{last.tb_lineno}" if last else ""
 
 
 FULL = ("No space left on device", "Disk quota exceeded")

@@ -25,19 +25,13 @@ from ragstone.models.model_store import locked
 
 from .alarms.notifications import wait_until_notified
 from .alarms.watch import watch
+from .duties import periodic_steps
 from .duties.draw_answers import draw_answers
 from .duties.erasure import drop_old_traces
 from .duties.fold_traces import Folding
 from .duties.human_scores import take_labels
 from .duties.judge_answers import Judging, judge_anchors
-from .duties.periodic_steps import (
-    SUM_PAGE,
-    Retried,
-    check_answers,
-    sum_scores,
-    usual_guard,
-    write_scores_back,
-)
+from .duties.periodic_steps import Retried
 from .exports import begin_write_back
 from .settings import DEFAULTS, MonitorSettings, read_settings
 from .store.rows import HEARTBEAT, keep
@@ -164,7 +158,7 @@ class MonitorWorker:
         self._is_sole = is_sole
         corpus = None if settings.corpus is None else Corpus(settings.corpus)
         self._folding = Folding(store, corpus, settings.judging.settle, now)
-        guard = usual_guard(keep_thoughts=settings.judging.keep_thoughts)
+        guard = periodic_steps.usual_guard(keep_thoughts=settings.judging.keep_thoughts)
         judging = settings.judging
 
         def duty(
@@ -174,9 +168,10 @@ class MonitorWorker:
 
         self._duties = [
             duty("Folding traces", self._folding.step),
-            duty("Checking answers", check_answers, store, guard, now),
+            duty("Checking answers", periodic_steps.check_answers, store, guard, now),
             duty("Drawing answers", draw_answers, store, settings.sampling, judging, now),
-            duty("Summing up scores", sum_scores, store, rest=SUM_EVERY, page=SUM_PAGE),
+            duty("Summing up scores", periodic_steps.sum_scores, store, rest=SUM_EVERY,
+                 page=periodic_steps.SUM_PAGE),
             duty("Taking over labels", take_labels, store, now, rest=HOUSEKEEPING, page=inf),
             duty("Watching for alarms", self._watch, rest=BEAT),
             duty("Keeping house", drop_old_traces, store, settings.retention, now,
@@ -192,7 +187,7 @@ class MonitorWorker:
         if (to := settings.write_back) is not None:
             begin_write_back(store)
             self._sending = duty(
-                "Writing scores back", write_scores_back, store, to, now,
+                "Writing scores back", periodic_steps.write_scores_back, store, to, now,
                 rest=WRITE_BACK_EVERY, page=inf,
             )  # fmt: skip
         self._stopping = Event()

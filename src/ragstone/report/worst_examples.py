@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
@@ -93,27 +93,40 @@ RULE = (
 
 
 @dataclass(frozen=True, slots=True)
+class LowScore:
+    """A score that is further from the best one than the average of all examples."""
+
+    metric: str
+    value: float
+    label: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class RankedExample:
     """An example among the worst.
 
     ``shortfall`` is how far its scores lie below the best possible, from 0 to 1; ``low`` has the
-    metric, value and label of the scores on which it falls short most, ``reasons`` the claims or
-    contexts that made it bad.
+    metrics on which it falls short most, ``reasons`` the claims or contexts that made it bad.
     """
 
     example_id: str
     system: str
     shortfall: float
-    low: tuple[Mapping[str, Any], ...]
+    low: tuple[LowScore, ...]
     question: str | None
     answer: str | None
     reasons: tuple[str, ...]
 
 
-def ranked(
-    run: Run, *, limit: int = MOST_RANKED
-) -> tuple[tuple[str, ...], tuple[RankedExample, ...]]:
-    """The metrics that rank, and the worst examples by all of them, the very worst first.
+class RankedExamples(NamedTuple):
+    """The worst examples, the very worst first, and the metrics that rank them."""
+
+    metrics: tuple[str, ...]
+    examples: tuple[RankedExample, ...]
+
+
+def ranked(run: Run, *, limit: int = MOST_RANKED) -> RankedExamples:
+    """The worst examples of a run over all its metrics, each listed once.
 
     For each metric, a score's distance from the best possible is 0 at the best end of the metric's
     range and 1 at the worst; where the range has no such end, at the best or worst score of the
@@ -141,9 +154,9 @@ def ranked(
         rows = low.filter(pl.col("example_id") == name).select("metric", "value", "label")
         reasons = why(dossier, *metrics) or why(dossier, *aside)
         texts = dossier.example.question, dossier.example.answer
-        most = tuple(rows.head(MOST_LOW).to_dicts())
+        most = tuple(LowScore(*row) for row in rows.head(MOST_LOW).iter_rows())
         examples.append(RankedExample(name, system, shortfall, most, *texts, tuple(reasons)))
-    return metrics, tuple(examples)
+    return RankedExamples(metrics, tuple(examples))
 
 
 def shortfalls(run: Run, *, limit: int) -> pl.DataFrame:
@@ -231,7 +244,7 @@ class WorstExample:
     label: str | None
     question: str | None
     answer: str | None
-    reasons: Sequence[str] = ()
+    reasons: tuple[str, ...] = ()
 
 
 # The worst examples of a requirement, by its index in the result.
@@ -250,7 +263,7 @@ def failing(run: Readable, result: "GateResult", *, limit: int = SHOWN) -> Faili
     for index, worst_of in to_explain.items():
         metric, examples[index] = result.requirements[index].metric, []
         for name, value in worst_of:
-            reasons, of = why(known[name], metric), known[name].example
+            reasons, of = tuple(why(known[name], metric)), known[name].example
             row = WorstExample(of.id, "", value, None, of.question, of.answer, reasons)
             examples[index].append(row)
     return examples
@@ -279,8 +292,8 @@ def worst(
             rows = rows.filter(value < scale.high if up else value > scale.low)
         rows = rows.sort("value", descending=not up, maintain_order=True).head(limit)
         rows = rows.join(texts, on="example_id", how="left", maintain_order="left")
-        columns = list(WorstExample.__dataclass_fields__)[:-1]
-        by_metric[name] = [WorstExample(*row) for row in rows.select(columns).iter_rows()]
+        rows = rows.select("example_id", "system", "value", "label", "question", "answer")
+        by_metric[name] = [WorstExample(*row) for row in rows.iter_rows()]
     return by_metric
 
 

@@ -115,19 +115,15 @@ class BackgroundCache:
         with self._lock:
             result = self._kept.get(key)
             if result is None:
-                result = self._kept[key] = in_daemon(partial(self._make, make), "result")
-            self._kept.move_to_end(key)
-            while len(self._kept) > MOST_RESULTS:
-                self._kept.popitem(last=False)
+                result = in_daemon(partial(self._make, make), "result")
+            keep_newest(self._kept, key, result, MOST_RESULTS)
         try:
             value: T = result.result(patience)
-        except TimeoutError:
-            if not result.done():
+        except Exception as error:
+            if isinstance(error, TimeoutError) and not result.done():
                 return None
-            self._forget(key)
-            raise
-        except Exception:
-            self._forget(key)
+            with self._lock:
+                self._kept.pop(key, None)
             raise
         return value
 
@@ -147,7 +143,7 @@ class BackgroundCache:
         def made() -> T:
             result = make()
             with self._lock:
-                _put(self._last, group, result)
+                keep_newest(self._last, group, result, MOST_RESULTS)
             return result
 
         with self._lock:
@@ -155,11 +151,11 @@ class BackgroundCache:
             going = self._kept.get((group, begun))
             if going is None or going.done():
                 begun = version
-            _put(self._begun, group, begun)
+            keep_newest(self._begun, group, begun, MOST_RESULTS)
         result = self.get((group, begun), made, patience)
         with self._lock:
             if result is not None:
-                _put(self._last, group, result)
+                keep_newest(self._last, group, result, MOST_RESULTS)
             last: T | None = self._last.get(group)
         return last
 
@@ -167,15 +163,12 @@ class BackgroundCache:
         with self._slots, self._calm.busy():
             return make()
 
-    def _forget(self, key: Hashable) -> None:
-        with self._lock:
-            self._kept.pop(key, None)
 
-
-def _put(store: OrderedDict[Hashable, Any], key: Hashable, value: object) -> None:
+def keep_newest(store: OrderedDict[Any, T], key: Hashable, value: T, most: int) -> None:
+    """Put a value in as the newest, and let go of the oldest beyond so many."""
     store[key] = value
     store.move_to_end(key)
-    while len(store) > MOST_RESULTS:
+    while len(store) > most:
         store.popitem(last=False)
 
 

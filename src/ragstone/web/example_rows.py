@@ -26,6 +26,8 @@ from ragstone.report.worst_examples import shortfalls
 from ragstone.run import Run
 from ragstone.run.corrections.correction import Store
 
+from .background_cache import keep_newest
+
 # Runs whose rows are kept in memory.
 KEPT = 3
 
@@ -147,13 +149,11 @@ def example_rows(run: Run) -> ExampleRows:
     version = facts.st_mtime_ns, facts.st_size
     key = (*version, Store(run.path).stamp())
     with _lock:
-        held = _kept.pop(path, None)
+        held = _kept.get(path)
         if held is None or held[0] != key:
             same = held is not None and held[0][:2] == version
             held = key, ExampleRows(run, held[1] if held and same else None)
-        _kept[path] = held
-        while len(_kept) > KEPT:
-            _kept.popitem(last=False)
+        keep_newest(_kept, path, held, KEPT)
     return held[1]
 
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import starmap
 from math import isfinite
-from typing import Self
+from typing import NamedTuple, Self
 from urllib.parse import urlencode
 
 import polars as pl
@@ -115,9 +115,14 @@ def _written(value: float | None) -> str:
     return "" if value is None else f"{value:g}" if value == round(value, 3) else number(value)
 
 
-# By tag the ids of the answers with it, and of those that people labelled without it.
-Tags = Mapping[str, tuple[frozenset[str], frozenset[str]]]
+class TagSlice(NamedTuple):
+    """The answers with a tag, and those that people labelled without it, by the ids of examples."""
 
+    tagged: frozenset[str]
+    others: frozenset[str]
+
+
+Tags = Mapping[str, TagSlice]
 NO_TAGS: Tags = {}
 
 
@@ -154,7 +159,7 @@ def _of(folder: RunsFolder, run: Run) -> Tags:
                 tagged.setdefault(tag, set()).update(by_tag.get(name, ()))
                 labelled.setdefault(tag, set()).update(labelled_ids)
     return {
-        tag: (frozenset(ids), frozenset(labelled[tag] - ids))
+        tag: TagSlice(frozenset(ids), frozenset(labelled[tag] - ids))
         for tag, ids in sorted(tagged.items(), key=lambda pair: pair[0].casefold())
         if ids
     }
@@ -302,9 +307,9 @@ def _holds(
         case "changed":
             return pl.any_horizontal(_among(_changed(of, value, baseline)) for value in values)
         case "tag":
-            return pl.any_horizontal(_among(_slice(tags, value)[0]) for value in values)
+            return pl.any_horizontal(_among(_tag(tags, value).tagged) for value in values)
         case "untagged":
-            return pl.all_horizontal(_among(_slice(tags, value)[1]) for value in values)
+            return pl.all_horizontal(_among(_tag(tags, value).others) for value in values)
     return pl.lit(value=True)
 
 
@@ -312,7 +317,7 @@ def _among(ids: pl.Series | Collection[str]) -> pl.Expr:
     return pl.col("id").is_in(ids.implode() if isinstance(ids, pl.Series) else list(ids))
 
 
-def _slice(tags: Tags, name: str) -> tuple[frozenset[str], frozenset[str]]:
+def _tag(tags: Tags, name: str) -> TagSlice:
     if name not in tags:
         known = f" There are: {', '.join(tags)}." if tags else ""
         raise InputError(f"No answer of this run is tagged {name!r}.{known}")

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 from ragstone.analysis import compare, failures
@@ -46,16 +47,30 @@ MOST_ANSWERS, WORST, ANSWER = 1_000, 50, 2_000
 PAIRS, LADDERS, VERDICTS_FIRST = 5, 6, 3
 
 
-# How much of a run is shown, tried one after the other until the file is small enough: characters
-# of each context of the worst answers, rows of the table of all answers, how many of the worst are
-# shown in full, and whether slices are shown.
+class Room(NamedTuple):
+    """The room that a report has: how much of a run is shown.
+
+    Attributes:
+        context: Characters of each context of the worst answers.
+        answers: Rows of the table of all answers.
+        worst: How many of the worst answers are shown in full.
+        slices: Whether slices are shown.
+    """
+
+    context: int
+    answers: int = MOST_ANSWERS
+    worst: int = WORST
+    slices: bool = True
+
+
+# They are tried one after the other until the file is small enough.
 ROOMS = (
-    (2_000, MOST_ANSWERS, WORST, True),
-    (800, MOST_ANSWERS, WORST, True),
-    (300, MOST_ANSWERS, WORST, True),
-    (0, MOST_ANSWERS, WORST, True),
-    (0, MOST_ANSWERS, WORST, False),
-    (0, 300, 20, False),
+    Room(2_000),
+    Room(800),
+    Room(300),
+    Room(0),
+    Room(0, slices=False),
+    Room(0, answers=300, worst=20, slices=False),
 )
 
 
@@ -83,17 +98,17 @@ def report_file(
     policy = _policy(css, script)
     shows |= {"css": drawn(css), "script": drawn(script), "policy": policy}
     has_contexts = any(dossier.example.contexts for dossier in known.values())
-    for context, rows, most_worst, slices in ROOMS:
-        no_room = {"contexts": has_contexts and not context,
-                   "slices": bool(shows["tables"]) and not slices}  # fmt: skip
-        worst = [worst_answer(each, known[each.example_id], answer=ANSWER, context=context)
-                 for each in examples[:most_worst]]  # fmt: skip
+    for room in ROOMS:
+        no_room = {"contexts": has_contexts and not room.context,
+                   "slices": bool(shows["tables"]) and not room.slices}  # fmt: skip
+        worst = [worst_answer(each, known[each.example_id], answer=ANSWER, context=room.context)
+                 for each in examples[:room.worst]]  # fmt: skip
         shown = shows | {
             "worst": worst,
-            "answers": [answer for answer in every_answer if answer["rank"] < rows],
-            "tables": shows["tables"] if slices else (),
+            "answers": [answer for answer in every_answer if answer["rank"] < room.answers],
+            "tables": shows["tables"] if room.slices else (),
         }
-        shown["left_out"] = tuple(_left_out(run, shown, context, no_room))
+        shown["left_out"] = tuple(_left_out(run, shown, room.context, no_room))
         html = render("report.html", shown)
         if len(html.encode()) <= LARGEST:
             break

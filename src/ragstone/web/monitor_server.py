@@ -29,10 +29,10 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ragstone.core.database import POSTGRES
-from ragstone.core.errors import InputError, RagstoneError, each
+from ragstone.core.errors import InputError, RagstoneError, each, raised_in
 from ragstone.core.messages import argument
 from ragstone.monitor.alarms.watch import watch_worker
-from ragstone.monitor.intake.intake_app import HEALTH, PATHS, READY, raised_in
+from ragstone.monitor.intake.intake_app import HEALTH, PATHS, READY
 from ragstone.monitor.intake.send_tokens import SendTokens
 from ragstone.monitor.settings import DEFAULTS, MonitorSettings, read_settings
 from ragstone.monitor.settings.monitor_settings import check_start
@@ -285,11 +285,7 @@ def serve_monitor(
         opened.folder,
         store if store.startswith(POSTGRES) else "",
         MonitorScreens(
-            opened,
-            settings,
-            takes=True,
-            token=senders.shown,
-            waiting=lambda: intake.room.requests,
+            opened, settings, takes=True, token=senders.shown, waiting=lambda: intake.room.requests
         ),
     )
     command = worker_command(store, rules=rules, judges=judge, rate=sample)
@@ -326,9 +322,10 @@ def _checked(
 ) -> tuple[MonitorSettings, Port]:
     """Return the settings, and the port; nothing is made before all of it is right."""
     read, ports = list[MonitorSettings](), list[Port]()
+    given = partial(MonitorSettings.with_options, judges=tuple(judge), rate=sample)
     checks: list[Callable[[], object]] = [
         lambda: read.append(DEFAULTS if rules is None else read_settings(rules)),
-        lambda: check_start(_given((read or [DEFAULTS])[0], judge, sample)),
+        lambda: check_start(given((read or [DEFAULTS])[0])),
         lambda: None if sample is None else check_rate(sample),
         *(partial(_check_tail, file) for file in tail),
         lambda: check_place(store, writes=True),
@@ -341,13 +338,7 @@ def _checked(
         for port, *_ in ports:
             port.close()
         raise
-    return _given(read[0], judge, sample), ports[0]
-
-
-def _given(
-    settings: MonitorSettings, judge: Sequence[str], sample: float | None
-) -> MonitorSettings:
-    return settings.with_options(judges=tuple(judge), rate=sample)
+    return given(read[0]), ports[0]
 
 
 def _check_tail(file: Path) -> None:

@@ -42,7 +42,7 @@ from ragstone.run.folder.run_files import RunFiles
 from ragstone.run.folder.run_list import FoundRun, found_run, newest_first
 
 from .auth import SeatedPerson
-from .background_cache import PATIENCE, BackgroundCache, KeptResults, RequestGate
+from .background_cache import PATIENCE, BackgroundCache, KeptResults, RequestGate, keep_newest
 from .example_rows import example_rows
 from .page_request import NotThere
 
@@ -195,12 +195,10 @@ class RunsFolder:
         path = self.path(name)
         stamp = _facts(path / RunEntry.MANIFEST)
         with self._holding:
-            held = self._held.pop(path, None)
+            held = self._held.get(path)
             if held is None or held[0] != stamp:
                 held = stamp, OpenRun(path, self.calm)
-            self._held[path] = held
-            while len(self._held) > HELD:
-                self._held.popitem(last=False)
+            keep_newest(self._held, path, held, HELD)
         if held[1].faults:
             raise DamagedRun(held[1].faults, hint=held[1].run.folder.made_anew)
         return held[1]

@@ -281,16 +281,14 @@ def is_alone(server: str) -> bool:
     return any(f"{host}:".startswith(f"{name}:") for name in NAMES)
 
 
+# Writes the page that says why somebody is not let in.
+Refuse = Callable[[Scope, Refusal], Response]
+
+
 class SecurityHeaders:
     """Puts an app behind these rules."""
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        access: Access,
-        person: Lookup,
-        refused: Callable[[Scope, Refusal], Response],
-    ) -> None:
+    def __init__(self, app: ASGIApp, access: Access, person: Lookup, refused: Refuse) -> None:
         self.app, self.access, self.refused = app, access, refused
         self.door = Authenticator(access.token, person, access.tries, access.once)
         self._pages = 0
@@ -301,12 +299,7 @@ class SecurityHeaders:
             await self.app(scope, receive, send)
             return
         if self._pages >= PAGES:
-            busy = PlainTextResponse(
-                "The server is busy with other pages. Try again in a few seconds.\n",
-                503,
-                {"retry-after": "2"},
-            )
-            await busy(scope, receive, send)
+            await _BUSY(scope, receive, send)
             return
         self._pages += 1
         try:
@@ -327,8 +320,10 @@ class SecurityHeaders:
                     headers.setdefault(name, value)
             await send(message)
 
-        refusal = self._wrong_host(scope)
-        if refusal is None:
+        refusal: Response | None = None
+        if Headers(scope=scope).get("host", "").lower() not in self.access.hosts:
+            refusal = _WRONG_HOST
+        else:
             visitor = await self.door.visitor(scope)
             if isinstance(visitor, Refusal):
                 refusal = self.refused(scope, visitor)
@@ -345,19 +340,12 @@ class SecurityHeaders:
                 receive = _again(body or b"", receive)
         await (refusal or self.app)(scope, receive, guarded)
 
-    def _wrong_host(self, scope: Scope) -> Response | None:
-        if Headers(scope=scope).get("host", "").lower() not in self.access.hosts:
-            return PlainTextResponse(
-                "This server is not called by that name. Open the address that it printed.\n", 421
-            )
-        return None
-
     def _refused_head(self, form: Request) -> Response | None:
         """Why the body of a write is not read."""
         origin = form.headers.get("origin")
         host = form.headers.get("host", "").lower()
         if origin is not None and origin.lower().partition("://")[2] != host:
-            return PlainTextResponse("A write has to come from a page of this server.\n", 403)
+            return _ELSEWHERE
         length = form.headers.get("content-length", "")
         if length.isdecimal() and int(length) > LARGEST_FORM:
             return _TOO_LARGE
@@ -374,6 +362,13 @@ class SecurityHeaders:
         return None if self.access.knows(secret) else _OLD
 
 
+_BUSY = PlainTextResponse(
+    "The server is busy with other pages. Try again in a few seconds.\n", 503, {"retry-after": "2"}
+)
+_WRONG_HOST = PlainTextResponse(
+    "This server is not called by that name. Open the address that it printed.\n", 421
+)
+_ELSEWHERE = PlainTextResponse("A write has to come from a page of this server.\n", 403)
 _TOO_LARGE = PlainTextResponse(f"At most {LARGEST_FORM:,} bytes can be sent.\n", 413)
 _OLD = PlainTextResponse(
     "This page is from before the server started again. Reload it, and repeat.\n", 403

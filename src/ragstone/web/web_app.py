@@ -1,7 +1,7 @@
 """Web app: which page is at which address, and what is answered when there is none."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from mimetypes import guess_type
 
@@ -238,20 +238,16 @@ def _closed(folder: RunsFolder, access: Access, request: Asked, why: Refusal) ->
     return answer
 
 
+# What a page is answered with for each error, the most particular first. With 503 a browser keeps
+# what is said, and sends it again.
+STATUSES: Sequence[tuple[type[RagstoneError], int]] = (
+    (NotThere, 404), (UnknownName, 404), (RunConflict, 409), (DamagedRun, 500), (StoreAway, 503),
+    (InputError, 400),
+)  # fmt: skip
+
+
 def _status_of(error: RagstoneError) -> int:
-    match error:
-        case NotThere() | UnknownName():
-            return 404
-        case RunConflict():
-            return 409
-        case DamagedRun():
-            return 500
-        case StoreAway():
-            # So that a browser keeps what is said, and sends it again.
-            return 503
-        case InputError():
-            return 400
-    return 500
+    return next((status for kind, status in STATUSES if isinstance(error, kind)), 500)
 
 
 def _no_page(_folder: RunsFolder, _asked: Asked) -> Answer:

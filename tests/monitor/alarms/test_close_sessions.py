@@ -134,7 +134,7 @@ def test_the_turns_of_a_session_that_goes_on_are_not_read_at_each_of_its_scores(
         read.extend(sessions)
         return watched_turns(run, metric, sessions, guard=guard)
 
-    monkeypatch.setattr(closing, "watched_turns", reading)
+    monkeypatch.setattr("ragstone.monitor.store.watched_scores.watched_turns", reading)
     for k in range(20):
         turns(store, "a", [1.0], first=k, at=START + 60 * k)
         closed(store, START + 60 * k)

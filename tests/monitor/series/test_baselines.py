@@ -71,7 +71,7 @@ def test_the_bar_of_a_run_is_its_lower_limit_less_the_margin(run_folder: Path) -
     estimate = next(
         one for one in ragstone.Run.open(run_folder).estimate_list if "system" in one.group
     )
-    bar = bar_of_run(rule, BaselineSettings(run_folder, estimate.group["system"]), "")
+    bar = bar_of_run(rule, run_folder, estimate.group["system"], "")
     assert bar.mean == pytest.approx(estimate.value)
     assert bar.source == "run"
     assert bar.limit is not None
@@ -83,7 +83,7 @@ def test_the_bar_of_a_run_is_its_lower_limit_less_the_margin(run_folder: Path) -
 
 def test_a_slice_that_the_run_does_not_have_is_compared_with_all_of_it(run_folder: Path) -> None:
     rule = replace(BY_LANGUAGE, bar=None, margin=0.05)
-    assert bar_of_run(rule, BaselineSettings(run_folder), "language=de").source == "run"
+    assert bar_of_run(rule, run_folder, None, "language=de").source == "run"
 
 
 def test_a_slice_of_the_run_counts_by_itself_where_it_has_thirty_answers(tmp_path: Path) -> None:
@@ -100,8 +100,8 @@ def test_a_slice_of_the_run_counts_by_itself_where_it_has_thirty_answers(tmp_pat
     ]
     out = tmp_path / "base"
     ragstone.evaluate(examples, metrics=["faithfulness"], judge="local:strings", out=out)
-    rule, baseline = replace(BY_LANGUAGE, bar=None, margin=0.05), BaselineSettings(out)
-    german, english = (bar_of_run(rule, baseline, f"language={one}") for one in ("de", "en"))
+    rule = replace(BY_LANGUAGE, bar=None, margin=0.05)
+    german, english = (bar_of_run(rule, out, None, f"language={one}") for one in ("de", "en"))
     assert (german.source, german.n) == ("slice_of_run", 30)
     assert (english.source, english.n) == ("run", 59)
 
@@ -109,7 +109,7 @@ def test_a_slice_of_the_run_counts_by_itself_where_it_has_thirty_answers(tmp_pat
 def test_a_run_without_the_metric_is_refused(run_folder: Path) -> None:
     rule = AlarmRule("x", "mrr", margin=0.1)
     with pytest.raises(InputError, match="mrr"):
-        bar_of_run(rule, BaselineSettings(run_folder), "")
+        bar_of_run(rule, run_folder, None, "")
 
 
 def test_a_rule_of_sessions_counts_from_the_mean_of_each_session_of_the_run(tmp_path: Path) -> None:
@@ -127,9 +127,9 @@ def test_a_rule_of_sessions_counts_from_the_mean_of_each_session_of_the_run(tmp_
     folder = tmp_path / "run"
     ragstone.evaluate(data, metrics=["abstention"], judge="local:strings", out=folder)
     rule = AlarmRule("x", "abstention", margin=0.05, better="-")
-    by_answers = bar_of_run(rule, BaselineSettings(folder), "")
+    by_answers = bar_of_run(rule, folder, None, "")
     assert by_answers.n == 80
     assert by_answers.mean == pytest.approx(0.5)
-    by_sessions = bar_of_run(replace(rule, of="sessions"), BaselineSettings(folder), "")
+    by_sessions = bar_of_run(replace(rule, of="sessions"), folder, None, "")
     assert by_sessions.n == 40
     assert by_sessions.mean == pytest.approx((20 * 0 + 20 * 2 / 3) / 40)

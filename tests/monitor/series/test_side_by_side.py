@@ -5,7 +5,7 @@ import pytest
 
 from ragstone.analysis.comparison.comparison_result import Verdict
 from ragstone.analysis.scored_run import ValueRange
-from ragstone.monitor.series.baselines import SettledMean, side_by_side
+from ragstone.monitor.series.baselines import SettledMean, verdict_beside
 from ragstone.monitor.series.metric_over_time import Window
 from ragstone.stats.comparison.differences import unpaired_difference
 from ragstone.stats.distributions import wilson
@@ -40,11 +40,11 @@ def window(successes: int, n: int, scale: ValueRange = BETTER) -> Window:
 def test_verdicts(
     now: tuple[int, int], before: tuple[int, int], scale: ValueRange, verdict: Verdict
 ) -> None:
-    assert side_by_side(window(*now, scale), rate(*before), margin=0.05) == verdict
+    assert verdict_beside(window(*now, scale), rate(*before), margin=0.05) == verdict
 
 
 def test_without_a_margin_nothing_is_equivalent() -> None:
-    found = side_by_side(window(80_000, 100_000), rate(80_000, 100_000), margin=None)
+    found = verdict_beside(window(80_000, 100_000), rate(80_000, 100_000), margin=None)
     assert found == "cannot_tell"
 
 
@@ -59,21 +59,21 @@ def test_equivalent_takes_two_one_sided_tests() -> None:
         return max(-found.low, found.high)
 
     between = (reach(0.9) + reach(0.95)) / 2
-    assert side_by_side(now, before, margin=between) == "equivalent"
+    assert verdict_beside(now, before, margin=between) == "equivalent"
     closer = reach(0.9) - 0.0001
-    assert side_by_side(now, before, margin=closer) == "cannot_tell"
+    assert verdict_beside(now, before, margin=closer) == "cannot_tell"
 
 
 def test_of_many_comparisons_each_has_to_be_the_surer() -> None:
     now, before = window(700, 1000), rate(800, 1000)
-    assert side_by_side(now, before, margin=None) == "worse"
-    assert side_by_side(now, before, margin=None, family=10_000) == "cannot_tell"
+    assert verdict_beside(now, before, margin=None) == "worse"
+    assert verdict_beside(now, before, margin=None, family=10_000) == "cannot_tell"
 
 
 def test_where_nothing_was_judged_or_there_are_no_bounds_nothing_can_be_told() -> None:
-    assert side_by_side(window(0, 0), rate(8, 10), margin=0.05) == "cannot_tell"
+    assert verdict_beside(window(0, 0), rate(8, 10), margin=0.05) == "cannot_tell"
     endless = Window(ValueRange(None, None, "+", rate=False), WeightedSums.of([1.0, 2.0]), 1.0)
-    assert side_by_side(endless, rate(8, 10), margin=0.05) == "cannot_tell"
+    assert verdict_beside(endless, rate(8, 10), margin=0.05) == "cannot_tell"
 
 
 def test_no_difference_is_called_one_at_any_look() -> None:
@@ -82,7 +82,7 @@ def test_no_difference_is_called_one_at_any_look() -> None:
     for _ in range(60):
         before = rate(int(rng.binomial(250, 0.8)), 250)
         x = (rng.random(1000) < 0.8).astype(float)
-        looks = [side_by_side(Window(BETTER, WeightedSums.of(x[:n]), 1.0), before,
+        looks = [verdict_beside(Window(BETTER, WeightedSums.of(x[:n]), 1.0), before,
                               margin=None) for n in range(50, 1001, 50)]  # fmt: skip
         false += any(one != "cannot_tell" for one in looks)
     assert false / 60 <= 0.05

@@ -1,6 +1,7 @@
 """What is taken out of texts, what is left, and that nothing gets past it into what is kept."""
 
 import json
+import pickle
 import time
 from typing import Any
 
@@ -235,3 +236,10 @@ def test_a_megabyte_of_anything_is_redacted_in_linear_time() -> None:
             Redaction().redact(text)
             times.append(time.thread_time() - start)
         assert times[1] < 40 * times[0] + 0.5
+
+
+def test_a_redaction_can_be_sent_to_another_process() -> None:
+    redaction = Redaction(patterns={"order": "A-[0-9]+"})
+    sent = pickle.loads(pickle.dumps(redaction))
+    assert sent == redaction
+    assert sent.redact("A-17 by ada@example.com") == "[order] by [email]"

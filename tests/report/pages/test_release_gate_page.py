@@ -351,7 +351,7 @@ def test_what_holds_by_the_same_inputs_is_one_line_and_a_case_each_for_a_build_s
 
 
 def test_the_worst_examples_lie_behind_their_row(page: Callable[..., Page], text: Print) -> None:
-    bad = WorstExample("q7", "", 0.25, None, "How long?", None, ["claim absent: 90 m"])
+    bad = WorstExample("q7", "", 0.25, None, "How long?", None, ("claim absent: 90 m",))
     shown = page(decided(decision="fail"), decided(), examples={0: [bad]})
     (item,) = rows(shown)[0].detail
     assert rows(shown)[1].detail == ()

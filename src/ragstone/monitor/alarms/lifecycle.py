@@ -11,39 +11,21 @@ changes only with the rule's settings or the judge.
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import inf, nextafter
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from ragstone.core.database import Sql
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.core.escape import single_line
 from ragstone.core.messages import reason, worded
-from ragstone.monitor.series.baselines import (
-    AlarmBar,
-    bar_of_first,
-    bar_of_run,
-    learnt_bar,
-    learnt_name,
-    learnt_of,
-    unit_of,
-)
+from ragstone.monitor.series import baselines
+from ragstone.monitor.series.baselines import AlarmBar
 from ragstone.monitor.settings import AlarmRule, MonitorSettings
 from ragstone.monitor.settings.alarm_rules import OWN_RULES
+from ragstone.monitor.store import stored_alarms
 from ragstone.monitor.store.incoming import deployed
 from ragstone.monitor.store.rows import drop, keep, remembered
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.monitor.store.stored_alarms import (
-    JUDGING_STOPPED,
-    NO_DATA,
-    WORSE,
-    RaisedAlarm,
-    add_alarm,
-    any_alarm_of,
-    firing_alarms,
-    last_alarm,
-    raised_alarm,
-    silence,
-    write_alarm,
-)
+from ragstone.monitor.store.stored_alarms import WORSE, RaisedAlarm
 from ragstone.monitor.store.watched_scores import last_watched, new_values, watched_scores
 
 from .detectors import Detection, Fall
@@ -55,26 +37,33 @@ RULES = "rules"
 LONGEST_VALUE = 200
 
 
+class LearningSlice(NamedTuple):
+    """A rule that waits for the first answers of a slice, from which it counts its margin."""
+
+    rule: str
+    slice: str
+    answers: int
+    wanted: int
+
+
 @dataclass(frozen=True, slots=True)
 class SlicesAtWork:
     """All slices of all rules.
 
     Attributes:
-        learning: Rules and slices that wait for the first answers, from which their margin counts;
-            each with how many have come and how many are needed.
         overfull: The names of rules with more slices than are watched.
         broken: The names of rules that cannot be watched, each with why.
     """
 
     watched: tuple[WatchedSlice, ...]
-    learning: tuple[tuple[str, str, int, int], ...]
+    learning: tuple[LearningSlice, ...]
     overfull: tuple[str, ...]
     broken: tuple[tuple[str, str], ...] = ()
 
 
 def slices_at_work(run: Sql, settings: MonitorSettings) -> SlicesAtWork:
     """Return the slices at work, with those that came since the last call; within a transaction."""
-    at_work, learning = list[WatchedSlice](), list[tuple[str, str, int, int]]()
+    at_work, learning = list[WatchedSlice](), list[LearningSlice]()
     overfull, broken = list[str](), list[tuple[str, str]]()
     names, names_before = [rule.name for rule in settings.rules], remembered(run, RULES, [])
     for name in set(names_before) - set(names):
@@ -86,26 +75,26 @@ def slices_at_work(run: Sql, settings: MonitorSettings) -> SlicesAtWork:
         if known["overfull"]:
             overfull.append(rule.name)
         try:
-            slices = [_at_work(run, settings, rule, slice, known) for slice in known["slices"]]
+            slices = [_at_work(run, settings, rule, name, known) for name in known["slices"]]
         except InputError as error:
             broken.append((rule.name, str(error)))
             # Its detectors know nothing then: it begins with what comes once it is well.
             drop(run, f"rule {rule.name}")
             continue
         at_work += [slice for slice in slices if isinstance(slice, WatchedSlice)]
-        learning += [slice for slice in slices if isinstance(slice, tuple)]
+        learning += [slice for slice in slices if isinstance(slice, LearningSlice)]
     return SlicesAtWork(tuple(at_work), tuple(learning), tuple(overfull), tuple(broken))
 
 
 def learn_again(run: Sql, outdated: Sequence[tuple[WatchedSlice, int]]) -> None:
     """Count bars of first answers anew, of the answers that the present judge judged."""
     for stale, after in outdated:
-        keep(run, learnt_name(stale.rule, stale.slice), {"after": after})
+        keep(run, baselines.learnt_name(stale.rule, stale.slice), {"after": after})
 
 
 def _known(run: Sql, rule: AlarmRule) -> dict[str, Any]:
     name = f"rule {rule.name}"
-    of = {"metric": rule.metric, "slice": rule.slice, **unit_of(rule)}
+    of = {"metric": rule.metric, "slice": rule.slice, **baselines.unit_of(rule)}
     last = last_watched(run, rule.of)
     known: dict[str, Any] | None = remembered(run, name)
     if known is None or known["of"] != of:
@@ -129,18 +118,17 @@ def _known(run: Sql, rule: AlarmRule) -> dict[str, Any]:
 
 def _at_work(
     run: Sql, settings: MonitorSettings, rule: AlarmRule, slice: str, known: Mapping[str, Any]
-) -> WatchedSlice | tuple[str, str, int, int]:
-    """Return a rule at work on a slice, or how many of the first answers it needs have come."""
+) -> WatchedSlice | LearningSlice:
     slices, begun, judge = known["slices"], known["begun"], None
+    baseline = settings.baseline
     if rule.bar is not None:
         bar = AlarmBar(rule.bar)
-    elif settings.baseline.run is not None:
-        bar = bar_of_run(rule, settings.baseline, slice)
+    elif baseline.run is not None:
+        bar = baselines.bar_of_run(rule, baseline.run, baseline.system, slice)
     else:
-        wanted = settings.baseline.answers
-        settled = _first_answers(run, rule, slice, wanted)
-        if isinstance(settled, int):
-            return rule.name, slice, settled, wanted
+        settled = _first_answers(run, rule, slice, baseline.answers)
+        if isinstance(settled, LearningSlice):
+            return settled
         bar, last, judge = settled
         begun = max(begun, last)
     return watched(
@@ -151,19 +139,19 @@ def _at_work(
 
 def _first_answers(
     run: Sql, rule: AlarmRule, slice: str, answers: int
-) -> tuple[AlarmBar, int, str] | int:
-    learnt = learnt_bar(run, rule, slice, answers)
+) -> tuple[AlarmBar, int, str] | LearningSlice:
+    learnt = baselines.learnt_bar(run, rule, slice, answers)
     if learnt is not None:
         return learnt
-    after = (remembered(run, learnt_name(rule, slice)) or {}).get("after", 0)
+    after = (remembered(run, baselines.learnt_name(rule, slice)) or {}).get("after", 0)
     scores = watched_scores(run, rule.metric, facet_of(slice), after, answers, rule.of)
     if len(scores) < answers:
-        return len(scores)
-    bar = bar_of_first(rule, scores)
-    of = learnt_of(rule, answers)
+        return LearningSlice(rule.name, slice, len(scores), answers)
+    bar = baselines.bar_of_first(rule, scores)
+    of = baselines.learnt_of(rule, answers)
     last, judge = scores[-1].number, scores[-1].judge
     learnt_now = {"of": of, "bar": asdict(bar), "last": last, "after": after, "judge": judge}
-    keep(run, learnt_name(rule, slice), learnt_now)
+    keep(run, baselines.learnt_name(rule, slice), learnt_now)
     return bar, last, judge
 
 
@@ -183,7 +171,7 @@ def fire(
     facts: Mapping[str, Any],
 ) -> RaisedAlarm:
     """Raise an alarm, or find the one that is firing, or let the last one fire on."""
-    last = last_alarm(run, rule, slice, kind)
+    last = stored_alarms.last_alarm(run, rule, slice, kind)
     if last is not None and last.firing:
         return last
     # Over for so short a time, it was not over.
@@ -192,9 +180,11 @@ def fire(
         again = {name: fact for name, fact in last.facts.items() if name not in ("over", "person")}
         again["again"] = int(last.facts.get("again", 0)) + 1
         reopened = last._replace(state="firing", resolved_at=None, facts=again)
-        write_alarm(run, reopened)
+        stored_alarms.write_alarm(run, reopened)
         return reopened
-    return add_alarm(run, rule, slice, kind, since=min(since, now), fired_at=now, facts=facts)
+    return stored_alarms.add_alarm(
+        run, rule, slice, kind, since=min(since, now), fired_at=now, facts=facts
+    )
 
 
 def end(
@@ -203,14 +193,14 @@ def end(
     """Resolve an alarm that is firing; within a transaction."""
     facts = {**alarm.facts, "over": over, **({"person": person} if person else {})}
     ended = alarm._replace(state="resolved", resolved_at=now, facts=facts)
-    write_alarm(run, ended)
+    stored_alarms.write_alarm(run, ended)
     return ended
 
 
 def resolve_alarm(store: MonitorStore, number: int, person: str, now: float) -> RaisedAlarm:
     """Call an alarm over by hand. The rule goes on watching; another fall is another alarm."""
     with store.database.transaction() as run:
-        alarm = raised_alarm(run, number)
+        alarm = stored_alarms.raised_alarm(run, number)
         if alarm is None:
             raise InputError(f"There is no alarm {number}.")
         if not alarm.firing:
@@ -222,23 +212,27 @@ def silence_rule(store: MonitorStore, rule: str, until: float, person: str) -> N
     """Notify nobody of a rule until then; a time that is past ends a silence."""
     with store.database.transaction() as run:
         known = [*remembered(run, RULES, []), *OWN_RULES]
-        if rule not in known and not any_alarm_of(run, rule):
+        if rule not in known and not stored_alarms.any_alarm_of(run, rule):
             raise UnknownName(
                 "rule of this monitor", rule, known, hint=f"There are {', '.join(known)}."
             )
-        silence(run, rule, until, single_line(person)[:100])
+        stored_alarms.silence(run, rule, until, single_line(person)[:100])
 
 
 def firing_worse(run: Sql) -> set[tuple[str, str]]:
     """Return the rules and slices with an alarm that fires because their mean is worse."""
-    return {(alarm.rule, alarm.slice) for alarm in firing_alarms(run) if alarm.kind == WORSE}
+    return {
+        (alarm.rule, alarm.slice)
+        for alarm in stored_alarms.firing_alarms(run)
+        if alarm.kind == WORSE
+    }
 
 
 def follow(run: Sql, settings: MonitorSettings, detection: Detection, now: float) -> None:
     """Raise and resolve alarms by what the detectors found; in the transaction of their states."""
     for item in detection.found:
         rule, slice = item.watched.rule.name, item.watched.slice
-        last = last_alarm(run, rule, slice, WORSE)
+        last = stored_alarms.last_alarm(run, rule, slice, WORSE)
         if isinstance(item, Fall):
             begin, last_begin = item.between
             deploys = deployed(run, begin, nextafter(last_begin, inf))
@@ -254,7 +248,7 @@ def end_what_nobody_watches(run: Sql, detection: Detection, still: set[str], now
     """Resolve the alarms of rules that changed or are gone: no detector can notice their end."""
     slices = [state.watched for state in detection.standings if state.fallen]
     fallen = {(watched.rule.name, watched.slice) for watched in slices}
-    for alarm in firing_alarms(run):
+    for alarm in stored_alarms.firing_alarms(run):
         is_watched = alarm.rule in still or (alarm.rule, alarm.slice) in fallen
         if alarm.kind == WORSE and not is_watched:
             end(run, alarm, now, "rule_changed")
@@ -287,11 +281,11 @@ def _reason(alarm: RaisedAlarm) -> str:
         "slice": _short(alarm.slice),
         "last": facts.get("last_at"),
     }
-    if alarm.kind == JUDGING_STOPPED:
+    if alarm.kind == stored_alarms.JUDGING_STOPPED:
         is_silent = facts.get("why") == "no_sign_of_life"
         code = "alarm_no_sign_of_life" if is_silent else "alarm_nothing_judged"
         return reason(code, **common, due=facts.get("due", 0))
-    if alarm.kind == NO_DATA:
+    if alarm.kind == stored_alarms.NO_DATA:
         common |= {"usual": facts.get("usual_gap")}
         if "metric" not in facts:
             return reason("alarm_no_traffic", **common)

@@ -19,6 +19,7 @@ from ragstone.core.messages import worded
 from ragstone.monitor.settings import AlarmRule, MonitorSettings
 from ragstone.monitor.settings.alarm_rules import GUARD, JUDGING, TRAFFIC
 from ragstone.monitor.settings.sections import LEAST_RATE
+from ragstone.monitor.store import watched_scores
 from ragstone.monitor.store.draws import TurnChance, oldest_due, probability_of_all
 from ragstone.monitor.store.incoming import arrivals
 from ragstone.monitor.store.rows import DEAD, keep, last_heartbeat, log, remembered
@@ -30,31 +31,11 @@ from ragstone.monitor.store.scores import (
 )
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.store.stored_alarms import JUDGING_STOPPED, NO_DATA, WORSE, firing_alarms
-from ragstone.monitor.store.watched_scores import (
-    SessionOver,
-    SessionStatus,
-    WatchedTurn,
-    drop_open,
-    end_sessions,
-    last_judged,
-    sessions_to_look_at,
-    stop_noting,
-    take_note,
-    wait_for,
-    watched_turns,
-)
+from ragstone.monitor.store.watched_scores import SessionOver, SessionStatus, WatchedTurn
 
+from . import lifecycle
 from .detectors import Detection, detect
-from .lifecycle import (
-    SlicesAtWork,
-    end,
-    end_what_nobody_watches,
-    fire,
-    firing_worse,
-    follow,
-    learn_again,
-    slices_at_work,
-)
+from .lifecycle import SlicesAtWork
 from .notifications import notify_soon, queue_due_notifications, wait_until_notified
 from .slice_rules import facet_of
 
@@ -72,21 +53,21 @@ MOST_SCORES, MOST_SESSIONS = 2_000, 500
 def close_sessions(run: Sql, rules: Sequence[AlarmRule], now: float) -> bool:
     """Write the scores of sessions that are over; gives whether there are more."""
     metrics = sorted({rule.metric for rule in rules if rule.of == "sessions"})
-    stop_noting(run, metrics)
+    watched_scores.stop_noting(run, metrics)
     more, last = False, last_score(run) if metrics else 0
     for metric in metrics:
-        more = take_note(run, metric, now, last, MOST_SCORES, AGAIN) or more
+        more = watched_scores.take_note(run, metric, now, last, MOST_SCORES, AGAIN) or more
         more = _close(run, metric, now) or more
     return more
 
 
 def _close(run: Sql, metric: str, now: float) -> bool:
-    sessions = sessions_to_look_at(run, metric, now, MOST_SESSIONS)
+    sessions = watched_scores.sessions_to_look_at(run, metric, now, MOST_SESSIONS)
     if not sessions:
         return False
     guard = GUARD.fullmatch(metric) is not None
-    turns = watched_turns(run, metric, sessions, guard=guard)
-    drop_open(run, metric, [session for session in sessions if not turns[session]])
+    turns = watched_scores.watched_turns(run, metric, sessions, guard=guard)
+    watched_scores.drop_open(run, metric, [session for session in sessions if not turns[session]])
     over, waiting = list[SessionOver](), list[tuple[str, float]]()
     for session in sessions:
         if not turns[session]:
@@ -96,8 +77,8 @@ def _close(run: Sql, metric: str, now: float) -> bool:
             over.append(result)
         else:
             waiting.append((session, result))
-    end_sessions(run, metric, over)
-    wait_for(run, metric, waiting)
+    watched_scores.end_sessions(run, metric, over)
+    watched_scores.wait_for(run, metric, waiting)
     return len(sessions) == MOST_SESSIONS
 
 
@@ -169,7 +150,9 @@ def watch_traffic(run: Sql, settings: MonitorSettings, awake: float, now: float)
     since, wait, facts = _silence(arrivals(run, ARRIVALS), settings, awake)
     silent = now - since >= wait
     if silent and settings.no_data.policy == "alarm":
-        fire(run, settings, now, rule=TRAFFIC, slice="", kind=NO_DATA, since=since, facts=facts)
+        lifecycle.fire(
+            run, settings, now, rule=TRAFFIC, slice="", kind=NO_DATA, since=since, facts=facts
+        )
     elif not silent:
         _end(run, TRAFFIC, "", "data_again", now)
     return silent
@@ -193,7 +176,9 @@ def watch_judging(
     else:
         _end(run, JUDGING, "", "judging_again", now)
         return False
-    fire(run, settings, now, rule=JUDGING, slice="", kind=JUDGING_STOPPED, since=since, facts=facts)
+    lifecycle.fire(
+        run, settings, now, rule=JUDGING, slice="", kind=JUDGING_STOPPED, since=since, facts=facts
+    )
     return True
 
 
@@ -224,7 +209,7 @@ def watch_scores(
         if rule.no_data != "alarm":
             continue
         expecting.add((name, slice))
-        times = last_judged(run, rule.metric, facet_of(slice), ARRIVALS, rule.of)
+        times = watched_scores.last_judged(run, rule.metric, facet_of(slice), ARRIVALS, rule.of)
         if slice and rule.value is None and len(times) < FEWEST:
             continue
         least = _least_wait(run, settings, rule.metric, times)
@@ -236,11 +221,13 @@ def watch_scores(
         elif not excused:
             missing, why = missing_since(run, rule.metric, since)
             facts |= {"metric": rule.metric, "of": rule.of, "missing": missing, "why": why}
-            fire(run, settings, now, rule=name, slice=slice, kind=NO_DATA, since=since, facts=facts)
+            lifecycle.fire(
+                run, settings, now, rule=name, slice=slice, kind=NO_DATA, since=since, facts=facts
+            )
     for alarm in firing_alarms(run):
         stays = (alarm.rule, alarm.slice) in expecting or alarm.rule in (TRAFFIC, *still)
         if alarm.kind == NO_DATA and not stays:
-            end(run, alarm, now, "rule_changed")
+            lifecycle.end(run, alarm, now, "rule_changed")
 
 
 def _silence(
@@ -279,7 +266,7 @@ def _least_wait(run: Sql, settings: MonitorSettings, metric: str, times: list[fl
 def _end(run: Sql, rule: str, slice: str, over: Any, now: float) -> None:
     for alarm in firing_alarms(run):
         if (alarm.rule, alarm.slice) == (rule, slice) and alarm.kind != WORSE:
-            end(run, alarm, now, over)
+            lifecycle.end(run, alarm, now, over)
 
 
 STANDINGS = "rules_standing"
@@ -294,11 +281,11 @@ def watch(store: MonitorStore, settings: MonitorSettings, now: float) -> None:
     while True:
         with store.database.transaction() as run:
             more = close_sessions(run, settings.rules, now)
-            at_work = slices_at_work(run, settings)
-            detection = detect(run, at_work.watched, firing_worse(run))
+            at_work = lifecycle.slices_at_work(run, settings)
+            detection = detect(run, at_work.watched, lifecycle.firing_worse(run))
             more = more or detection.more
-            learn_again(run, detection.outdated)
-            follow(run, settings, detection, now)
+            lifecycle.learn_again(run, detection.outdated)
+            lifecycle.follow(run, settings, detection, now)
             _say(run, at_work, detection, now)
             if not more:
                 rules = [rule for rule in settings.rules if rule.of == "answers"]
@@ -317,11 +304,11 @@ def _watch_silence(
 ) -> None:
     awake = look_up(run, now)
     broken = {name for name, _ in at_work.broken}
-    end_what_nobody_watches(run, detection, broken, now)
+    lifecycle.end_what_nobody_watches(run, detection, broken, now)
     silent = watch_traffic(run, settings, awake, now)
     stopped = watch_judging(run, settings, awake, now, from_outside=False)
     slices = [(item.rule.name, item.slice) for item in at_work.watched]
-    slices += [(rule, slice) for rule, slice, *_ in at_work.learning]
+    slices += [(item.rule, item.slice) for item in at_work.learning]
     watch_scores(run, settings, slices, awake, now, still=broken, excused=silent or stopped)
 
 

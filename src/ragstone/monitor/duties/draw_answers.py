@@ -24,16 +24,8 @@ from ragstone.monitor.settings.sections import (
     SamplingSettings,
     check_rate,
 )
-from ragstone.monitor.store.draws import (
-    TurnChance,
-    draw_between,
-    draws_between,
-    due_before,
-    due_of_sessions,
-    lot,
-    next_to_draw,
-    write_draws,
-)
+from ragstone.monitor.store import draws
+from ragstone.monitor.store.draws import TurnChance
 from ragstone.monitor.store.rows import keep, remembered
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.store.stored_examples import examples_to_score
@@ -86,10 +78,10 @@ def draw_answers(
 ) -> int:
     """Draw among some of the examples that may be judged; returns how many waited for it."""
     with store.database.reading() as run:
-        if not next_to_draw(run, 1):
+        if not draws.next_to_draw(run, 1):
             return 0
     with store.database.transaction() as run:
-        now, waiting = clock(), next_to_draw(run, PAGE)
+        now, waiting = clock(), draws.next_to_draw(run, PAGE)
         load = SamplingLoad(**remembered(run, LOAD, {"began": now, "at": now, "wanted": 0.0}))
         shares = _shares(run, judging, load, now, [example.session for example in waiting])
         rates = [settings.probability(item.facets, item.confidence) for item in waiting]
@@ -99,7 +91,7 @@ def draw_answers(
             probability(rate, shares[example.session])
             for example, rate in zip(waiting, rates, strict=True)
         ]
-        write_draws(run, now, sampling_seed(run), waiting, probabilities)
+        draws.write_draws(run, now, sampling_seed(run), waiting, probabilities)
         keep(run, LOAD, asdict(load.then(now, sum(rates))))
     return len(waiting)
 
@@ -111,7 +103,7 @@ def _shares(
     expected = load.an_hour(now)
     if most is None or not expected:
         return dict.fromkeys(sessions, 1.0)
-    due, due_in = due_before(run, now), due_of_sessions(run, now, sessions)
+    due, due_in = draws.due_before(run, now), draws.due_of_sessions(run, now, sessions)
     return {
         session: min(1.0, max(0.0, most - due + due_in.get(session, 0)) / expected)
         for session in sessions
@@ -191,7 +183,7 @@ def plan_backfill(
     if until <= since:
         raise InputError("The window ends before it begins: nothing can be in it.")
     with store.database.reading() as run:
-        drawn, others = draws_between(run, since, until)
+        drawn, others = draws.draws_between(run, since, until)
         seed = kept_seed(run)
         chosen = [answer.example for answer in others if is_drawn(seed, answer, sample)]
         some = [record for *_, record in examples_to_score(run, chosen[:ASKED])]
@@ -213,7 +205,7 @@ def begin_backfill(
     with store.database.transaction() as run:
         seed = sampling_seed(run)
         drawn = partial(is_drawn, seed, rate=plan.rate)
-        return draw_between(run, now(), plan.since, plan.until, plan.rate, drawn)
+        return draws.draw_between(run, now(), plan.since, plan.until, plan.rate, drawn)
 
 
 def is_drawn(seed: str, answer: TurnChance, rate: float) -> bool:
@@ -222,7 +214,7 @@ def is_drawn(seed: str, answer: TurnChance, rate: float) -> bool:
     Its lot is evenly spread above its probability p, and is below 1 - (1 - p)(1 - rate) with
     exactly this rate.
     """
-    drawn = lot(seed, answer.example) if answer.lot is None else answer.lot
+    drawn = draws.lot(seed, answer.example) if answer.lot is None else answer.lot
     return drawn < 1 - (1 - answer.probability) * (1 - rate)
 
 

@@ -60,7 +60,7 @@ class Folding:
                 return 0
             parts = incoming.parts_of(run, list(dict.fromkeys(trace for _, trace in new)))
         through = new[-1][0]
-        traces: list[tuple[str, float, float, int, int, str]] = []
+        traces: list[incoming.StoredTrace] = []
         examples: list[incoming.FoldedExample] = []
         unfoldable: list[tuple[str, str]] = []
         for trace, pending in parts.items():
@@ -99,10 +99,17 @@ class Folding:
 
 def _stored(
     trace: str, parts: Sequence[incoming.PendingPart], folded_trace: FoldedTrace
-) -> tuple[str, float, float, int, int, str]:
+) -> incoming.StoredTrace:
     times = [part.at for part in parts]
     content = folded_trace.content if folded_trace.calls or folded_trace.examples else ""
-    return trace, min(times), max(times), int(folded_trace.rooted), parts[-1].number, content
+    return incoming.StoredTrace(
+        trace,
+        first_at=min(times),
+        last_at=max(times),
+        rooted=int(folded_trace.rooted),
+        through=parts[-1].number,
+        content=content,
+    )
 
 
 def _row(traced: TracedExample, trace: str) -> incoming.FoldedExample:

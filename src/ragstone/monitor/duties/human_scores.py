@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from ragstone.analysis.calibration.people_scores import people_scores
 from ragstone.annotation.label_table import LabelTable
@@ -33,9 +34,16 @@ TAKEN = "labels_taken"
 ENOUGH = 30
 
 
-# The labels of the answers of a queue, the chance of each answer to be in it, and by unit how many
-# parts of each answer people were asked about.
-LabelledAnswers = tuple[LabelTable, dict[str, float], dict[str, dict[str, int]]]
+class LabelledAnswers(NamedTuple):
+    """The labels of the answers of one queue.
+
+    ``chances`` has the probability with which each answer was drawn, ``units`` by unit how many
+    parts of each answer people were asked about.
+    """
+
+    table: LabelTable
+    chances: dict[str, float]
+    units: dict[str, dict[str, int]]
 
 
 def take_labels(store: MonitorStore, clock: Callable[[], float]) -> int:
@@ -56,14 +64,14 @@ def take_labels(store: MonitorStore, clock: Callable[[], float]) -> int:
         if known == before:
             return 0
         queues = [labelled_answers(database, name) for name in names]
-    ids = sorted({id for _, chances, _ in queues for id in chances})
+    ids = sorted({id for queue in queues for id in queue.chances})
     if not ids:
         with store.database.transaction() as run:
             keep(run, TAKEN, known)
         return 0
     # Of the queues, the oldest first, the newest with enough labels counts.
-    labelled = max(reversed(queues), key=lambda queue: min(len(queue[1]), ENOUGH))
-    chances = labelled[1]
+    labelled = max(reversed(queues), key=lambda queue: min(len(queue.chances), ENOUGH))
+    chances = labelled.chances
     with store.database.reading() as run:
         records = [record for *_, record in examples_to_score(run, sorted(chances))]
     scores = scores_by_people(records, labelled, metrics)
@@ -90,7 +98,7 @@ def labelled_answers(database: LabelDatabase, name: str) -> LabelledAnswers:
     }:
         if unit in units:
             units[unit][id] = units[unit].get(id, 0) + 1
-    return table, chances, units
+    return LabelledAnswers(table, chances, units)
 
 
 def scores_by_people(
@@ -100,10 +108,9 @@ def scores_by_people(
     # Labels that came with an answer were the judge's to read, and are no draw of ours.
     unlabelled = [replace(own_example(json.loads(record)), labels={}) for record in records]
     known = [known_metric(metric) or metric for metric in metrics]
-    table, chances, units = labelled
-    rows = people_scores(unlabelled, table, known, units)
+    rows = people_scores(unlabelled, labelled.table, known, labelled.units)
     return [
         NewScore(id, metric, value, "value", "", None, "people")
         for id, metric, value in rows.iter_rows()
-        if id in chances
+        if id in labelled.chances
     ]

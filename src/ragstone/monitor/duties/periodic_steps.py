@@ -4,14 +4,13 @@ Scores are summed up by time so that figures over time are read in milliseconds.
 """
 
 import json
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from ragstone.core.errors import InputError, RagstoneError
+from ragstone.core.errors import InputError, RagstoneError, innermost
 from ragstone.core.messages import reason
 from ragstone.data.records import own_example
 from ragstone.guard import Assessment, Checks, Guard
@@ -22,10 +21,7 @@ from ragstone.monitor.settings import WriteBackSettings
 from ragstone.monitor.store.incoming import erasures
 from ragstone.monitor.store.scores import NewScore, sum_up
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.monitor.store.stored_examples import (
-    next_to_assess,
-    write_assessed,
-)
+from ragstone.monitor.store.stored_examples import NewAssessment, next_to_assess, write_assessed
 
 # Seconds until a duty that failed is tried again: at first, and at most.
 FIRST, LONGEST = 1.0, 60.0
@@ -75,8 +71,8 @@ def fault_text(error: Exception) -> str:
     """Return a fault without any text of a trace: our own words, or where it was raised."""
     if isinstance(error, RagstoneError):
         return str(error)
-    last = traceback.extract_tb(error.__traceback__)[-1:]
-    where = f" at {Path(last[0].filename).name}:{last[0].lineno}" if last else ""
+    last = innermost(error.__traceback__)
+    where = f" at {Path(last.tb_frame.f_code.co_filename).name}:{last.tb_lineno}" if last else ""
     return f"{type(error).__name__}{where}"
 
 
@@ -124,11 +120,12 @@ def check_answers(
         waiting = next_to_assess(run, most)
     if not waiting:
         return 0
-    rows, scores = list[tuple[str, str, int | None, float | None, str]](), list[NewScore]()
+    rows, scores = list[NewAssessment](), list[NewScore]()
     for id, record, text_hash in waiting:
         result = _assessed(guard, id, record)
         ok = None if result.ok is None else int(result.ok)
-        rows.append((id, text_hash, ok, result.confidence, json.dumps(result.to_dict())))
+        text = json.dumps(result.to_dict())
+        rows.append(NewAssessment(id, text_hash, ok, result.confidence, text))
         scores += guard_scores(id, result)
     with store.database.transaction() as run:
         if erasures(run) == before:

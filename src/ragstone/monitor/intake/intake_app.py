@@ -8,37 +8,20 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from types import TracebackType
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from ragstone.core.errors import raised_in
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.traces.spans import TOO_MANY, UnreadableBody
 
+from . import http_request
 from .file_tail import TailedFile
 from .group_commit import AcceptedBody, GroupCommit, IntakeSettings
-from .http_request import (
-    FULL,
-    Refused,
-    SentHeaders,
-    TooLarge,
-    WaitingRoom,
-    too_large,
-    unpacked,
-    whole_body,
-)
-from .otlp_http import (
-    JSON,
-    PROTOBUF,
-    Signal,
-    accept_body,
-    exposition,
-    refusal,
-    reply_to,
-    unread,
-)
+from .http_request import FULL, Refused, SentHeaders, TooLarge, WaitingRoom, too_large
+from .otlp_http import JSON, PROTOBUF, Signal, accept_body, exposition, refusal, reply_to, unread
 from .record_sender import DROPPED
 
 SIGNALS: Mapping[str, Signal] = {
@@ -175,7 +158,7 @@ class IntakeApp:
             raise Refused(429, FULL)
         try:
             grow = partial(self.room.grow, waiting)
-            body = await whole_body(request.stream(), grow, self._settings.body)
+            body = await http_request.whole_body(request.stream(), grow, self._settings.body)
             return await self._written(signal, sent, body, grow)
         finally:
             self.room.leave(waiting)
@@ -226,7 +209,7 @@ class IntakeApp:
         """Read a body; ``TooLarge`` where it is for the thread that reads large ones."""
         use = self._settings
         try:
-            whole = unpacked(body, sent.encoding, min(most, use.unpacked))
+            whole = http_request.unpacked(body, sent.encoding, min(most, use.unpacked))
         except TooLarge:
             raise (TooLarge if most < use.unpacked else too_large(use.unpacked)) from None
         try:
@@ -248,10 +231,3 @@ class IntakeApp:
 def _failure(error: Exception) -> str:
     """Return where an error arose; not its words, in which the text of a trace may stand."""
     return f"A request failed: {type(error).__name__}{raised_in(error.__traceback__)}."
-
-
-def raised_in(trace: TracebackType | None) -> str:
-    """Return the function and line of an error, such as " in IntakeApp._read:224"."""
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return f" in {trace.tb_frame.f_code.co_qualname}:{trace.tb_lineno}" if trace else ""

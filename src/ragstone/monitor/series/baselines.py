@@ -60,13 +60,13 @@ class SettledMean:
     once: Callable[[float], Interval | None]
 
 
-def side_by_side(
+def verdict_beside(
     now: Window, before: SettledMean, *, margin: float | None, family: int = 1
 ) -> Verdict:
-    """Return what is sure of a window that may still be filling, beside what was before.
+    """Return the verdict of a window that may still be filling, beside what was before.
 
-    The difference has the interval of two means of different rows, in which that of the window is
-    the one that holds at every look: the page may be looked at again and again. Of a family of m
+    It goes by the difference, whose interval is that of two means of different rows. In it that of
+    the window holds at every look: the page may be looked at again and again. Of a family of m
     comparisons each has 1 / m of the 5 % (Bonferroni). *Equivalent* is said first, where the
     interval of level 1 - 2 · 5 % / m lies within ±margin (two one-sided tests), then *better* or
     *worse* where that of level 1 - 5 % / m leaves out 0.
@@ -150,14 +150,12 @@ FEWEST = 30
 
 
 @lru_cache(maxsize=4096)
-def bar_of_run(rule: AlarmRule, baseline: BaselineSettings, slice: str) -> AlarmBar:
-    """Return the bar of a rule with a margin; the settings must name a baseline run.
+def bar_of_run(rule: AlarmRule, path: Path, system: str | None, slice: str) -> AlarmBar:
+    """Return the bar of a rule with a margin to a run, or to a system of it.
 
     A slice is compared with the same slice of the run where that has enough answers, else with the
     whole run.
     """
-    path, system = baseline.run, baseline.system
-    assert path is not None
     facet, _, value = slice.partition("=")
     whole = _scores(path, system, rule, "")
     part = _part(path, system, rule, facet, value) if facet else None
@@ -179,7 +177,8 @@ def bar_beforehand(rule: AlarmRule, baseline: BaselineSettings) -> AlarmBar:
     if rule.bar is not None:
         return AlarmBar(rule.bar)
     if baseline.run is not None:
-        return bar_of_run(rule, baseline, rule.slice if rule.value is not None else "")
+        slice = rule.slice if rule.value is not None else ""
+        return bar_of_run(rule, baseline.run, baseline.system, slice)
     low, high = rule.range.low, rule.range.high
     good = round(baseline.answers * USUAL_MEAN)
     best, worst = (high, low) if rule.better == "+" else (low, high)
@@ -263,9 +262,10 @@ def settled_bar(
     """Return the bar of a rule in a slice; None where its first answers have not all come yet."""
     if rule.bar is not None:
         return AlarmBar(rule.bar)
-    if settings.baseline.run is not None:
-        return bar_of_run(rule, settings.baseline, slice)
-    learnt = learnt_bar(run, rule, slice, settings.baseline.answers)
+    baseline = settings.baseline
+    if baseline.run is not None:
+        return bar_of_run(rule, baseline.run, baseline.system, slice)
+    learnt = learnt_bar(run, rule, slice, baseline.answers)
     return None if learnt is None else learnt[0]
 
 

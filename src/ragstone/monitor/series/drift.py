@@ -12,10 +12,7 @@ from ragstone.data.records import own_example
 from ragstone.data.write import from_frame
 from ragstone.monitor.store.batches import anchor_scores
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.monitor.store.stored_examples import (
-    first_example_at,
-    sampled_examples,
-)
+from ragstone.monitor.store.stored_examples import first_example_at, sampled_examples
 from ragstone.run import Run
 from ragstone.stats.comparison.differences import holm
 from ragstone.stats.comparison.paired import paired_difference

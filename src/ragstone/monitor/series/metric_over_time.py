@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, floor, isnan
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from ragstone.core.errors import InputError, RagstoneError
 from ragstone.core.messages import argument, reason
 from ragstone.monitor.settings.alarm_rules import GUARD, metric_range
 from ragstone.monitor.store.rows import Facet
-from ragstone.monitor.store.scores import last_session_scores, slot_sums
+from ragstone.monitor.store.scores import SUMS, last_session_scores, slot_sums
 from ragstone.monitor.store.store import WIDTH, MonitorStore
 from ragstone.stats.distributions import Interval, Method, clamp
 from ragstone.stats.monitoring.windows import (
@@ -137,24 +137,30 @@ class MetricOverTime:
 Floats = NDArray[np.float64]
 
 
-# Sums over the scores of K steps, and of these steps, in rows of shape (K,): how many scores are
-# undefined, how many are missing, and the weight of the missing ones.
-Steps = tuple[WeightedSums, Floats]
+class StepSums(NamedTuple):
+    """Sums over the scores of each step; ``missing_w`` is the weight of those that are missing."""
+
+    scores: WeightedSums
+    undefined: Floats
+    missing: Floats
+    missing_w: Floats
 
 
 def read_steps(
     run: Sql, metric: str, first: int, end: int, slots: int, slice: Facet | None
-) -> Steps:
+) -> StepSums:
     """Return the sums of the steps from ``first`` on and before ``end``."""
     rows = slot_sums(run, metric, first * slots, end * slots, slice)
-    sums = np.array(rows, dtype=np.float64).reshape(-1, 11).T
-    steps, most = (sums[0] // slots - first).astype(int), sums[7]
-    table = np.zeros((10, end - first))
-    for column, values in zip(table, sums[1:], strict=True):
-        np.add.at(column, steps, values)
-    table[6] = 0
-    np.maximum.at(table[6], steps, most)
-    return WeightedSums(*table[:7]), table[7:]
+    names = ("slot", *SUMS.split(", "))
+    columns = np.array(rows, dtype=np.float64).reshape(-1, len(names)).T
+    of_slots = dict(zip(names, columns, strict=True))
+    steps = (of_slots.pop("slot") // slots - first).astype(int)
+    of_steps = {name: np.zeros(end - first) for name in of_slots}
+    for name, column in of_slots.items():
+        together = np.maximum if name == "most" else np.add
+        together.at(of_steps[name], steps, column)
+    counts = [of_steps.pop(name) for name in ("undefined", "missing", "missing_w")]
+    return StepSums(WeightedSums(**of_steps), *counts)
 
 
 CONFIDENCE = "guard_confidence"
@@ -194,7 +200,7 @@ def over_time(
     return in_windows(metric, slice, grid, steps, effect, level=level)
 
 
-def read_grid(run: Sql, metric: str, grid: TimeGrid, slice: Facet | None) -> tuple[Steps, float]:
+def read_grid(run: Sql, metric: str, grid: TimeGrid, slice: Facet | None) -> tuple[StepSums, float]:
     """Return the sums of all steps of a grid's windows, and the design effect of sessions."""
     steps = read_steps(run, metric, grid.begin, grid.last, grid.slots, slice)
     return steps, sessions_effect(run, metric, grid.begin * grid.step, grid.until, slice)
@@ -204,7 +210,7 @@ def in_windows(
     metric: str,
     slice: Facet | None,
     grid: TimeGrid,
-    steps: Steps,
+    steps: StepSums,
     effect: float,
     *,
     level: float = 0.95,
@@ -212,10 +218,10 @@ def in_windows(
     """Estimate as ``over_time`` does, from sums that were read."""
     scale, width = value_range(metric), grid.abreast * grid.step
     low, high = scale.low, scale.high
-    scores = steps[0].over(grid.abreast)
+    scores = steps.scores.over(grid.abreast)
     undefined, missing, missing_w = (
         np.lib.stride_tricks.sliding_window_view(counts, grid.abreast).sum(axis=1)
-        for counts in steps[1]
+        for counts in (steps.undefined, steps.missing, steps.missing_w)
     )
     n_windows = len(scores.n)
     no_band: str | None = reason("no_bounds")
@@ -327,7 +333,7 @@ def read_window(
     first, end = int(since // WIDTH), int(until // WIDTH)
     if end <= first:
         return Window(value_range(metric), WeightedSums.of([]), 1.0)
-    scores, _ = read_steps(run, metric, first, end, 1, slice)
+    scores = read_steps(run, metric, first, end, 1, slice).scores
     if effect is None:
         effect = sessions_effect(run, metric, first * WIDTH, end * WIDTH, slice)
     return Window(value_range(metric), scores.over(end - first), effect)

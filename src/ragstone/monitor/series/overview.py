@@ -23,13 +23,7 @@ from ragstone.stats.correction.corrected import two_phase_mean
 from ragstone.stats.monitoring.windows import WeightedSums
 from ragstone.stats.sessions import Better, SessionEstimate, Sessions, SessionValues, TurnScores
 
-from .baselines import (
-    MeanWithInterval,
-    SettledMean,
-    baseline_mean,
-    settled_bar,
-    side_by_side,
-)
+from .baselines import MeanWithInterval, SettledMean, baseline_mean, settled_bar, verdict_beside
 from .metric_over_time import (
     LEVEL,
     MeanInWindow,
@@ -157,11 +151,11 @@ def _metric_now(
 ) -> MetricNow:
     steps, effect = read_grid(run, metric, grid, slice)
     series = in_windows(metric, slice, grid, steps, effect)
-    scores = steps[0].since(grid.first - grid.begin)
+    scores = steps.scores.since(grid.first - grid.begin)
     window = Window(series.range, scores.over(len(scores.n)), effect)
     rule = _shown_rule(settings, metric, slice, alarms)
     before, baseline = _before(run, settings, metric, grid, slice, effect)
-    verdict = side_by_side(window, before, margin=_margin(rule, metric), family=family)
+    verdict = verdict_beside(window, before, margin=_margin(rule, metric), family=family)
     bar = None if rule is None else _bar(run, settings, rule, _written(slice))
     rules = {rule.name for rule in settings.rules if rule.metric == metric}
     of_metric = tuple(alarm for alarm in alarms if alarm.rule in rules)

@@ -12,20 +12,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 from ragstone.metrics import Range, read_metric
 from ragstone.monitor.store.watched_scores import Unit
 
-from .settings_table import (
-    FilePath,
-    Seconds,
-    Text,
-    context_of,
-    is_known,
-    judged_metric,
-    number,
-    number_fault,
-    refuse_if,
-    that,
-    whole,
-    wrong,
-)
+from . import settings_table
+from .settings_table import FilePath, Seconds, Text, number, that, whole, wrong
 
 # Metrics that the guard gives of every answer: ``guard_ok``, ``guard_confidence``, and one for
 # each check.
@@ -105,8 +93,7 @@ class BaselineSettings:
 
     run: (
         Annotated[
-            FilePath,
-            that(_is_run, "{} is no run; name the folder that `ragstone evaluate` wrote."),
+            FilePath, that(_is_run, "{} is no run; name the folder that `ragstone evaluate` wrote.")
         ]
         | None
     ) = None
@@ -157,7 +144,7 @@ class PromiseTable:
 def _promise(table: PromiseTable) -> PromiseTable:
     nothing = "is 1, which promises nothing; write a share such as 0.05."
     alone = "stands for itself: leave out false_alarms and answers."
-    refuse_if(
+    settings_table.refuse_if(
         (table.false_alarms == 1, "false_alarms", nothing),
         (table.answers_between and (table.false_alarms or table.answers), "answers_between", alone),
     )
@@ -170,14 +157,14 @@ Promise = Annotated[PromiseTable, AfterValidator(_promise)]
 def _metric(name: str, info: ValidationInfo) -> str:
     if GUARD.fullmatch(name):
         return name
-    metric = judged_metric(name)
+    metric = settings_table.judged_metric(name)
     if not (isfinite(metric.range.low) and isfinite(metric.range.high)):
         raise wrong(
             f"{metric} has no least and greatest value, and without these no alarm can promise "
             "anything. Choose a metric from 0 to 1."
         )
-    if str(metric) not in context_of(info).judged:
-        judged = ", ".join(context_of(info).judged) or "none"
+    if str(metric) not in settings_table.context_of(info).judged:
+        judged = ", ".join(settings_table.context_of(info).judged) or "none"
         raise wrong(
             f"{metric} is not judged, so the rule would never see a score. Add it to metrics in "
             f"[judging], where there is {judged}."
@@ -201,7 +188,7 @@ def _in_range(value: Any, info: ValidationInfo) -> float:
     low, high = scale.low, scale.high
     if info.field_name == "margin":
         low, high = 0.0, high - low
-    if fault := number_fault(value, low=low, high=high):
+    if fault := settings_table.number_fault(value, low=low, high=high):
         raise wrong(fault)
     return float(value)
 
@@ -252,7 +239,7 @@ def _rule(table: RuleTable, info: ValidationInfo) -> RuleTable:
     reserved = f"is {name!r}, as a rule of Ragstone's own is: write another name."
     unfit = f"has more than {LONGEST_NAME} characters, or some that do not show."
     again = f"is called {name!r}, as another rule is: write a name of its own."
-    refuse_if(
+    settings_table.refuse_if(
         (scale.better == "0" and not table.better, "", no_better),
         (table.better and fitting != table.better, "better", misfit),
         (bar is not None and margin is not None, "margin", both),
@@ -260,7 +247,7 @@ def _rule(table: RuleTable, info: ValidationInfo) -> RuleTable:
         (bar in (scale.low, scale.high), "bar", at_end),
         (name in OWN_RULES, "name", reserved),
         (len(name) > LONGEST_NAME or not name.isprintable(), "name", unfit),
-        (is_known(info, "rule", name), "name", again),
+        (settings_table.is_known(info, "rule", name), "name", again),
     )
     return table
 

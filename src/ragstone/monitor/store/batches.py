@@ -156,10 +156,14 @@ def shed(run: Sql, now: float, before: float, metrics: Sequence[str], why: str, 
         before, most,
     )  # fmt: skip
     for source in JUDGED:
-        examples = {row[0]: row[2:] for row in late if row[1] == source}
+        examples = {
+            id: (at, version, probability)
+            for id, drawn_for, at, version, probability in late
+            if drawn_for == source
+        }
         scores = [missing_score(id, metric, why) for id in examples for metric in metrics]
         write_scores(run, now, source, scores, examples, JUDGED)
-    run.many("UPDATE draws SET state = 'shed' WHERE example = ?", [(row[0],) for row in late])
+    run.many("UPDATE draws SET state = 'shed' WHERE example = ?", [(id,) for id, *_ in late])
     count(run, now, {"shed": len(late)})
     return len(late)
 

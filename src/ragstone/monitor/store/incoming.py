@@ -211,6 +211,20 @@ def erased(run: Sql) -> None:
     keep(run, ERASURES, erasures(run) + 1)
 
 
+class StoredTrace(NamedTuple):
+    """A trace with its progress; ``content`` is empty for one that is not about answers.
+
+    ``rooted`` is 1 if its root came, ``through`` the last part that was folded.
+    """
+
+    trace: str
+    first_at: float
+    last_at: float
+    rooted: int
+    through: int
+    content: str
+
+
 class FoldedExample(NamedTuple):
     """An example as a row; ``record``, ``facts`` are JSON."""
 
@@ -229,21 +243,14 @@ class FoldedExample(NamedTuple):
 
 
 def write_folded(
-    run: Sql,
-    now: float,
-    traces: Sequence[tuple[str, float, float, int, int, str]],
-    examples: Sequence[FoldedExample],
+    run: Sql, now: float, traces: Sequence[StoredTrace], examples: Sequence[FoldedExample]
 ) -> None:
     """Put traces and their examples in the place of what was known of them before.
 
     An example whose text is as it was stays settled. One that its trace no longer has is gone with
     all that hangs on it.
-
-    Args:
-        traces: Name, first and last time, 1 if its root came, the last part that was folded, and
-            what content it has; empty for one that is not about answers.
     """
-    names = [trace for trace, *_ in traces]
+    names = [row.trace for row in traces]
     which = f"trace IN ({marks(names)})"
     rows = run(f"SELECT example, at, version FROM examples WHERE {which}", *names)
     known = {example: (at, version) for example, at, version in rows}

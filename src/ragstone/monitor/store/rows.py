@@ -36,6 +36,11 @@ def rows_of(run: Sql, sql: str, values: Iterable[str], *more: object) -> list[tu
     ]
 
 
+def column(run: Sql, sql: str, *values: object) -> list[Any]:
+    """Return the values of the one column that a query gives."""
+    return [value for (value,) in run(sql, *values)]
+
+
 def single(run: Sql, sql: str, *values: object) -> Any:
     """Return the one value of the one row that a query gives."""
     ((value,),) = run(sql, *values)
@@ -64,9 +69,8 @@ def keep(run: Sql, name: str, value: object) -> None:
     """Remember a value, which JSON can hold, in the place of an earlier one."""
     run(
         "INSERT INTO kept VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-        name,
-        json.dumps(value),
-    )
+        name, json.dumps(value),
+    )  # fmt: skip
 
 
 def remembered(run: Sql, name: str, default: Any = None) -> Any:
@@ -148,12 +152,7 @@ def log(run: Sql, now: float, level: Level, text: str) -> None:
 
 def last_lines(run: Sql, n: int = 100) -> list[tuple[float, Level, str]]:
     """Return time, level and text of the last lines, the newest first."""
-    return [
-        (at, level, text)
-        for at, level, text in run(
-            "SELECT at, level, text FROM lines ORDER BY number DESC LIMIT ?", n
-        )
-    ]
+    return run("SELECT at, level, text FROM lines ORDER BY number DESC LIMIT ?", n)
 
 
 Step = Literal["assess", "draw"]

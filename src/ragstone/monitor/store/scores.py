@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from ragstone.core.database import Sql
 
-from .rows import Facet, keep, marks, remembered, rows_of, single, with_facet
+from .rows import Facet, column, keep, marks, remembered, rows_of, single, with_facet
 from .store import WIDTH, slot_of
 
 # The name under which it is remembered up to which score all were sent elsewhere.
@@ -55,12 +55,13 @@ def last_score(run: Sql) -> int:
 
 def scored_metrics(run: Sql) -> list[str]:
     """Return the metrics that have a score; each is found in the index by the one before."""
-    rows = run(
+    metrics = column(
+        run,
         "WITH RECURSIVE found (metric) AS (SELECT min(metric) FROM scores UNION ALL "
         "SELECT (SELECT min(s.metric) FROM scores s WHERE s.metric > f.metric) FROM found f "
-        "WHERE f.metric IS NOT NULL) SELECT metric FROM found WHERE metric IS NOT NULL"
+        "WHERE f.metric IS NOT NULL) SELECT metric FROM found WHERE metric IS NOT NULL",
     )
-    return sorted(metric for (metric,) in rows)
+    return sorted(metrics)
 
 
 # Names that can be sliced by, those of the fewest values first: what has a value for each answer
@@ -193,14 +194,13 @@ def last_session_scores(
     """
     if not run("SELECT 1 FROM examples WHERE session IS NOT NULL LIMIT 1"):
         return []
-    rows = run(
+    return run(
         "SELECT s.value, s.probability, coalesce(e.session, s.example) FROM scores s "
         "JOIN examples e ON e.example = s.example WHERE s.metric = ? AND s.at >= ? AND s.at < ? "
         f"AND s.status = 'value' AND s.source <> 'people' {with_facet(facet)} "
         "ORDER BY s.at DESC LIMIT ?",
         metric, since, until, *(facet or ()), most,
     )  # fmt: skip
-    return [(value, probability, session) for value, probability, session in rows]
 
 
 ScoreSource = Literal["guard", "sample", "backfill", "people"]

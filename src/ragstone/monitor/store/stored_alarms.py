@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ragstone.core.database import Sql
 
-from .rows import marks
+from .rows import column, marks
 
 WORSE, NO_DATA, JUDGING_STOPPED = "worse", "no_data", "judging_stopped"
 
@@ -171,11 +171,8 @@ AHEAD = 7_200.0
 
 def channels_due(run: Sql, now: float) -> list[str]:
     """The channels that have a notification due."""
-    rows = run(
-        "SELECT DISTINCT channel FROM told WHERE state = 'due' AND (at <= ? OR at > ?)",
-        now, now + AHEAD,
-    )  # fmt: skip
-    return [channel for (channel,) in rows]
+    due = "SELECT DISTINCT channel FROM told WHERE state = 'due' AND (at <= ? OR at > ?)"
+    return column(run, due, now, now + AHEAD)
 
 
 def take_notification(run: Sql, channel: str, now: float, until: float) -> Delivery | None:

@@ -8,7 +8,19 @@ from typing import Any, NamedTuple
 from ragstone.core.database import Database, Sql
 
 from .draws import facets_of
-from .rows import ASSESS, DRAW, Facet, count, done, marks, rows_of, single, to_do, with_facet
+from .rows import (
+    ASSESS,
+    DRAW,
+    Facet,
+    column,
+    count,
+    done,
+    marks,
+    rows_of,
+    single,
+    to_do,
+    with_facet,
+)
 from .scores import NewScore, ScoredExample, write_scores
 
 
@@ -21,34 +33,38 @@ def next_to_assess(run: Sql, most: int) -> list[tuple[str, ...]]:
     )  # fmt: skip
 
 
+class NewAssessment(NamedTuple):
+    """The assessment of an example; ``assessment`` is JSON, ``ok`` 1 or 0."""
+
+    example: str
+    text_hash: str
+    ok: int | None
+    confidence: float | None
+    assessment: str
+
+
 def write_assessed(
-    run: Sql,
-    now: float,
-    assessments: Sequence[tuple[str, str, int | None, float | None, str]],
-    scores: Iterable[NewScore],
+    run: Sql, now: float, assessments: Sequence[NewAssessment], scores: Iterable[NewScore]
 ) -> None:
     """Keep assessments of examples that are as they were; whether they are drawn comes next.
 
     An example whose text changed meanwhile waits until it is settled again, or goes on waiting.
-
-    Args:
-        assessments: Example, hash of its texts, ok as 1 or 0, confidence, and the whole as JSON.
     """
-    ids = [id for id, *_ in assessments]
+    ids = [row.example for row in assessments]
     rows = run(
         "SELECT example, text_hash, at, version FROM examples WHERE settled = 1 "
         f"AND example IN ({marks(ids)})",
         *ids,
     )
     stored = {id: (text_hash, (at, version, 1.0)) for id, text_hash, at, version in rows}
-    unchanged = [row for row in assessments if stored.get(row[0], ("",))[0] == row[1]]
+    unchanged = [row for row in assessments if stored.get(row.example, ("",))[0] == row.text_hash]
     run.many(
         "INSERT INTO assessed VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (example) DO UPDATE SET "
         "at = excluded.at, text_hash = excluded.text_hash, ok = excluded.ok, "
         "confidence = excluded.confidence, assessment = excluded.assessment",
         [(id, now, *row) for id, *row in unchanged],
     )
-    examples: dict[str, ScoredExample] = {id: stored[id][1] for id, *_ in unchanged}
+    examples: dict[str, ScoredExample] = {row.example: stored[row.example][1] for row in unchanged}
     of_unchanged = [score for score in scores if score.example in examples]
     write_scores(run, now, "guard", of_unchanged, examples, ("guard",))
     changed = {id for id in ids if id in stored} - examples.keys()
@@ -158,8 +174,7 @@ def listed(run: Sql, where: ListedWhere, most: int, start: int = 0) -> list[List
 def listed_ids(run: Sql, where: ListedWhere, most: int) -> list[str]:
     """Return their ids alone."""
     behind, values = where.sql()
-    rows = run(f"SELECT e.example{behind}{where.order} LIMIT ?", *values, most)
-    return [id for (id,) in rows]
+    return column(run, f"SELECT e.example{behind}{where.order} LIMIT ?", *values, most)
 
 
 def one_listed(run: Sql, example: str) -> ListedExample | None:
@@ -199,12 +214,11 @@ def scores_listed(run: Sql, examples: Sequence[str]) -> dict[str, list[ListedSco
 
 def facet_values(run: Sql, most: int) -> list[tuple[str, str]]:
     """Names with their values, those of most examples first."""
-    rows = run(
-        "SELECT name, value, count(*) AS n FROM facets GROUP BY name, value "
-        "ORDER BY n DESC, name, value LIMIT ?",
+    return run(
+        "SELECT name, value FROM facets GROUP BY name, value "
+        "ORDER BY count(*) DESC, name, value LIMIT ?",
         most,
     )
-    return [(name, value) for name, value, _ in rows]
 
 
 def judged_answer(
@@ -262,17 +276,14 @@ def count_window(run: Sql, since: float, facet: Facet | None) -> tuple[int, int]
 
 
 def _example(row: tuple[Any, ...]) -> ListedExample:
-    id, trace, span, at, session, version, system, record, facts = row
-    return ListedExample(
-        id, trace, span, at, session, version, system, json.loads(record), json.loads(facts)
-    )
+    *columns, record, facts = row
+    return ListedExample._make((*columns, json.loads(record), json.loads(facts)))
 
 
 def examples_to_score(run: Sql, ids: Sequence[str]) -> list[tuple[str, float, str | None, str]]:
     """Return the examples of these ids that are still kept: id, time, version, record as JSON."""
     columns = "SELECT example, at, version, record FROM examples"
-    rows = rows_of(run, f"{columns} WHERE example IN (...) ORDER BY example", ids)
-    return [(id, at, version, record) for id, at, version, record in rows]
+    return rows_of(run, f"{columns} WHERE example IN (...) ORDER BY example", ids)
 
 
 class ScoredTurn(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from ragstone.core.database import Sql
 
-from .rows import Facet, in_pages, keep, marks, remembered, single, with_facet
+from .rows import Facet, column, in_pages, keep, marks, remembered, single, with_facet
 
 # By metric: through which score of an answer its session was taken note of.
 TAKEN = "sessions_taken"
@@ -83,16 +83,14 @@ def take_note(run: Sql, metric: str, now: float, last: int, most: int, soon: flo
     )  # fmt: skip
     sessions = sorted({session for _, session in rows if session is not None})
     for page in in_pages(sessions):
-        others = {
-            session
-            for (session,) in run(
-                "SELECT session FROM watched_sessions WHERE metric = ? "
-                f"AND session IN ({marks(page)}) UNION "
-                "SELECT session FROM open_sessions WHERE metric = ? AND due_at > ? "
-                f"AND session IN ({marks(page)})",
-                metric, *page, metric, now + soon, *page,
-            )
-        }  # fmt: skip
+        others = column(
+            run,
+            "SELECT session FROM watched_sessions WHERE metric = ? "
+            f"AND session IN ({marks(page)}) UNION "
+            "SELECT session FROM open_sessions WHERE metric = ? AND due_at > ? "
+            f"AND session IN ({marks(page)})",
+            metric, *page, metric, now + soon, *page,
+        )  # fmt: skip
         wait_for(run, metric, [(item, now) for item in page if item not in others])
     more = len(rows) == most
     keep(run, TAKEN, {**through, metric: rows[-1][0] if more else last})
@@ -118,12 +116,12 @@ def stop_noting(run: Sql, metrics: Collection[str]) -> None:
 
 def sessions_to_look_at(run: Sql, metric: str, now: float, most: int) -> list[str]:
     """Return the sessions that may be over, the longest waiting first."""
-    rows = run(
+    return column(
+        run,
         "SELECT session FROM open_sessions WHERE metric = ? AND due_at <= ? "
         "ORDER BY due_at, session LIMIT ?",
         metric, now, most,
     )  # fmt: skip
-    return [session for (session,) in rows]
 
 
 def watched_turns(

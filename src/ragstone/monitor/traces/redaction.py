@@ -22,32 +22,34 @@ _FIRST, _SECOND = np.uint16(961), np.uint16(31)
 _SHORT, _PIECE = 2_000, 1_000_000
 
 
-def hint_finder(hints: Sequence[bytes]) -> Callable[[bytes], list[bytes]]:
-    """Return what tells which of some strings, of at least three bytes each, stand in a body.
+class Hints:
+    """The strings that are looked for, of at least three bytes each.
 
-    >>> hint_finder([b"sk-", b"AKIA"])(b"a task-force")
+    >>> Hints([b"sk-", b"AKIA"]).within(b"a task-force")
     [b'sk-']
     """
-    begins = np.zeros(1 << 16, np.bool_)
-    for hint in hints:
-        begins[_sums(np.frombuffer(hint[:3], np.uint8))] = True
 
-    def within(body: bytes) -> list[bytes]:
+    def __init__(self, hints: Sequence[bytes]) -> None:
+        self._hints = tuple(hints)
+        self._begins = np.zeros(1 << 16, np.bool_)
+        for hint in hints:
+            self._begins[_sums(np.frombuffer(hint[:3], np.uint8))] = True
+
+    def within(self, body: bytes) -> list[bytes]:
+        """Return those that stand in a body."""
         if len(body) < _SHORT:
-            return [hint for hint in hints if hint in body]
+            return [hint for hint in self._hints if hint in body]
         present: set[bytes] = set()
         for start in range(0, len(body) - 2, _PIECE):
             piece = np.frombuffer(body, np.uint8, min(_PIECE + 2, len(body) - start), start)
-            for begin in np.flatnonzero(begins[_sums(piece)]).tolist():
-                for hint in hints:
+            for begin in np.flatnonzero(self._begins[_sums(piece)]).tolist():
+                for hint in self._hints:
                     if body.startswith(hint, start + begin):
                         present.add(hint)
                         break
-                if len(present) == len(hints):
-                    return list(hints)
-        return [hint for hint in hints if hint in present]
-
-    return within
+                if len(present) == len(self._hints):
+                    return list(self._hints)
+        return [hint for hint in self._hints if hint in present]
 
 
 def _sums(raw: np.ndarray) -> np.ndarray:
@@ -255,7 +257,7 @@ class Redaction:
 
     _own: list[tuple[str, re.Pattern[str]]] = field(init=False, repr=False, compare=False)
     _secrets: list[Secret] = field(init=False, repr=False, compare=False)
-    _hints: Callable[[bytes], list[bytes]] = field(init=False, repr=False, compare=False)
+    _hints: Hints = field(init=False, repr=False, compare=False)
     _short: list[bytes] = field(init=False, repr=False, compare=False)
     _any: re.Pattern[bytes] = field(init=False, repr=False, compare=False)
     _least: int = field(init=False, repr=False, compare=False)
@@ -272,7 +274,7 @@ class Redaction:
         object.__setattr__(self, "_secrets", secrets)
         # A text in JSON can spell any character by its number.
         hints = [*(hint for secret in secrets for hint in secret.hints), *_ESCAPES]
-        object.__setattr__(self, "_hints", hint_finder([hint for hint in hints if len(hint) > 2]))
+        object.__setattr__(self, "_hints", Hints([hint for hint in hints if len(hint) > 2]))
         object.__setattr__(self, "_short", [hint for hint in hints if len(hint) < 3])
         object.__setattr__(self, "_any", re.compile(b"|".join(map(re.escape, hints))))
         digits = [secret.digits for secret in secrets if secret.digits]
@@ -324,7 +326,7 @@ class Redaction:
             return lambda _: True
         if not self._secrets:
             return lambda _: False
-        hints = [*self._short, *self._hints(body)]
+        hints = [*self._short, *self._hints.within(body)]
         least = self._least
 
         def likely(piece: bytes) -> bool:

@@ -13,6 +13,7 @@ EXCHANGE        what other tools open, each with what writes it
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 
@@ -26,13 +27,15 @@ from ragstone.run.evaluate_one import ScoresOfOne
 
 from .every_eval_ever import as_every_eval_ever
 from .inspectorraget import as_inspectorraget
-from .layout import Layout, Report, ReportColumn, ReportData, ReportFile, row_files
+from .layout import Layout, OtherFile, Report, ReportColumn, ReportData, ReportFile, row_files
 from .named_reports import EMBEDDING, GRAPHRAG, RAGAS, RUBRIC, TAXONOMY, TRIAD
 
 __all__ = [
     "EXCHANGE",
     "LAYOUTS",
     "Layout",
+    "LimitReached",
+    "OtherFile",
     "Report",
     "ReportColumn",
     "ReportFile",
@@ -66,11 +69,17 @@ def reports_of(run: Run) -> list[str]:
     ]  # fmt: skip
 
 
-def limits_reached(run: Run, suite: str) -> list[tuple[Limit, str, int, int]]:
-    """Count, for each limit of a report's suite and each system, the answers beyond the limit.
+class LimitReached(NamedTuple):
+    """The number of answers of a system on the wrong side of a limit, of the ``n`` with a value."""
 
-    The last number of each row is how many answers have a value.
-    """
+    limit: Limit
+    system: str
+    beyond: int
+    n: int
+
+
+def limits_reached(run: Run, suite: str) -> list[LimitReached]:
+    """Count the answers beyond each limit of a report's suite, for each system."""
     layout, data = as_asked(LAYOUTS[suite], run), ReportData(run)
     reached = []
     for limit in layout.limits:
@@ -79,7 +88,7 @@ def limits_reached(run: Run, suite: str) -> list[tuple[Limit, str, int, int]]:
             for system in data.scored.systems:
                 values = scores.filter(pl.col("method") == system)["value"].drop_nulls()
                 beyond = sum(map(limit.exceeded, values))
-                reached.append((limit, system, beyond, len(values)))
+                reached.append(LimitReached(limit, system, beyond, len(values)))
     return reached
 
 

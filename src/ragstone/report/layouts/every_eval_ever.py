@@ -22,7 +22,7 @@ from ragstone.data.write import from_frame
 from ragstone.report.reason_words import words
 from ragstone.run import Estimate, Run
 
-from .layout import Report, ReportFile
+from .layout import OtherFile, Report
 
 VERSION = "0.3.0"
 UNKNOWN = "unknown"
@@ -49,7 +49,7 @@ def as_every_eval_ever(run: Run) -> Report:
         for name, rows in valued.items()
     }
     seconds = str(int(datetime.fromisoformat(run.form.created).timestamp()))
-    files: list[ReportFile] = []
+    files: list[OtherFile] = []
     for system, id in _model_ids(scored.systems).items():
         # The same for the same run and system, in the form of a random one.
         seed = f"{run.form.created}\n{run.signature}\n{system}".encode()
@@ -78,8 +78,8 @@ def as_every_eval_ever(run: Run) -> Report:
                 "total_rows": len(lines),
             }
         content = f"{_json(record, indent=1)}\n".encode()
-        files.append(ReportFile(f"{index}.json", other=content))
-        files += [ReportFile(f"{index}_samples.jsonl", other=samples)] if lines else []
+        files.append(OtherFile(f"{index}.json", content))
+        files += [OtherFile(f"{index}_samples.jsonl", samples)] if lines else []
     return Report(tuple(files), ())
 
 

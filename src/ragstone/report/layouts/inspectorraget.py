@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -22,7 +22,7 @@ from ragstone.judgements import ASKS
 from ragstone.report.number_format import counted
 from ragstone.run import Run
 
-from .layout import Report, ReportFile
+from .layout import OtherFile, Report
 
 VERSION = 2
 UNKNOWN = "unknown"
@@ -55,9 +55,9 @@ def as_inspectorraget(run: Run) -> Report:
     examples = from_frame(run.examples())
     answered = [example for example in examples if example.answer is not None]
     scored = Scored(run)
-    metrics = [metric for metric in _metrics(run, scored) if metric[-1]]
+    metrics = [metric for metric in _metrics(run, scored) if metric.values]
     labels = {example.id: _labels(example) for example in answered}
-    of_metrics = {name for name, *_ in metrics}
+    of_metrics = {metric.name for metric in metrics}
     names = {name: f"{name}{HUMAN}" if name in of_metrics else name
              for votes in labels.values() for name in votes}  # fmt: skip
     tasks = _tasks(answered)
@@ -68,8 +68,8 @@ def as_inspectorraget(run: Run) -> Report:
         for result in task.results.values()
     ]
     declared = [
-        *({"name": name, "display_name": name, "author": "algorithm", **about}
-          for name, about, *_ in metrics),
+        *({"name": metric.name, "display_name": metric.name, "author": "algorithm", **metric.about}
+          for metric in metrics),
         *_of_people(labels.values(), names),
     ]  # fmt: skip
     for metric in declared:
@@ -93,13 +93,16 @@ def as_inspectorraget(run: Run) -> Report:
         "results": results,
     }
     text = json.dumps(content, ensure_ascii=False, allow_nan=False)
-    file = ReportFile("inspectorraget.json", other=text.encode())
+    file = OtherFile("inspectorraget.json", text.encode())
     notes = _notes(len(examples) - len(answered), tasks, results, declared, len(scored.systems))
     return Report((file,), tuple(notes))
 
 
-# Its name, how it is declared, who judged it, and the score of each example.
-_Metric = tuple[str, Mapping[str, Any], str, Mapping[str, float | str]]
+class _Metric(NamedTuple):
+    name: str
+    about: Mapping[str, Any]
+    judge: str
+    values: Mapping[str, float | str]
 
 
 def _metrics(run: Run, scored: Scored) -> Iterator[_Metric]:
@@ -118,7 +121,7 @@ def _metrics(run: Run, scored: Scored) -> Iterator[_Metric]:
         judges = [judge.name for judge in run.form.judges if kinds & {*judge.kinds}]
         scores = rows["label"].cast(pl.String) if words else rows["value"]
         by_example = dict(zip(rows["example_id"], scores, strict=True))
-        yield name, about, "+".join(judges) or "ragstone", by_example
+        yield _Metric(name, about, "+".join(judges) or "ragstone", by_example)
 
 
 def _words(rows: pl.DataFrame) -> dict[str, float]:
@@ -206,9 +209,9 @@ def _result(
     documents: Mapping[tuple[str, str | None], str],
 ) -> dict[str, Any]:
     scores: dict[str, dict[str, Any]] = {
-        name: {judge: {"value": values[example.id]}}
-        for name, _, judge, values in metrics
-        if example.id in values
+        metric.name: {metric.judge: {"value": metric.values[example.id]}}
+        for metric in metrics
+        if example.id in metric.values
     }
     for label, votes in labels.items():
         scores[names[label]] = {who: {"value": vote} for who, vote in votes.items()}

@@ -147,23 +147,30 @@ class ReportColumn:
 
 @dataclass(frozen=True, slots=True)
 class ReportFile:
-    """A file of a report: its name, and its tables, one below the other, or bytes that are none."""
+    """A file of a report: its name, and its tables, one below the other."""
 
     name: str
-    tables: tuple[pl.DataFrame, ...] = ()
-    other: bytes = b""
+    tables: tuple[pl.DataFrame, ...]
 
     @property
     def content(self) -> bytes:
         """The tables as CSV, with an empty line between two."""
-        return self.other or b"\n".join(as_bytes(table, "csv") for table in self.tables)
+        return b"\n".join(as_bytes(table, "csv") for table in self.tables)
+
+
+@dataclass(frozen=True, slots=True)
+class OtherFile:
+    """A file of a report that is no table."""
+
+    name: str
+    content: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
     """A run as the report of another tool."""
 
-    files: tuple[ReportFile, ...]
+    files: tuple[ReportFile | OtherFile, ...]
     notes: tuple[str, ...]
 
 

@@ -362,8 +362,10 @@ def _by_metric(run: Run, metrics: Sequence[str], some: Mapping[str, int]) -> Wor
     dossiers_of = dossiers(run, {row.example_id for rows in by_name.values() for row in rows})
     sections, listed = [], {}
     for name, rows in by_name.items():
-        explained = [replace(row, reasons=why(dossiers_of[row.example_id], name)) for row in rows]
-        listed[name] = list(map(asdict, explained))
+        explained = [
+            replace(row, reasons=tuple(why(dossiers_of[row.example_id], name))) for row in rows
+        ]
+        listed[name] = [asdict(row) | {"reasons": list(row.reasons)} for row in explained]
         items = tuple(map(example_item, explained))
         items = items or (ui.OutlineItem(ui.quiet(_none_listed(estimates[name]))),)
         arrow = ui.quiet(f" {ARROWS[estimates[name][0].better]}")
@@ -385,7 +387,7 @@ def _corrected(
 
 
 def _ranked_item(index: int, example: RankedExample) -> ui.OutlineItem:
-    scores = [(low["metric"], number(low["value"]), low["label"]) for low in example.low]
+    scores = [(low.metric, number(low.value), low.label) for low in example.low]
     low = ", ".join(" ".join(filter(None, score)) for score in scores)
     head = (
         ui.Phrase(example.example_id, "name", strong=True), ui.quiet(f"  {example.system}"),

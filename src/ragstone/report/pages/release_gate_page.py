@@ -303,7 +303,7 @@ def _small_print(result: GateResult) -> Iterator[ui.Note]:
 
 
 # What the record has of a failing example.
-EXAMPLE = ("example_id", "value", "question", "answer", "reasons")
+EXAMPLE = ("example_id", "value", "question", "answer")
 
 
 def _record(result: GateResult, examples: Failing) -> dict[str, Any]:
@@ -313,7 +313,7 @@ def _record(result: GateResult, examples: Failing) -> dict[str, Any]:
         if mean := _corrected(result, rule):
             item["corrected"] = asdict(mean)
         item["worst"] = [
-            {name: getattr(example, name) for name in EXAMPLE}
+            {name: getattr(example, name) for name in EXAMPLE} | {"reasons": list(example.reasons)}
             for example in examples.get(index, ())
         ]
     return record

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from ragstone.monitor.alarms.lifecycle import alarm_sentence, over_sentence
+from ragstone.monitor.alarms.slice_rules import facet_of
 from ragstone.monitor.series.drift import drift, judge_drift
 from ragstone.monitor.series.overview import monitored
 from ragstone.monitor.settings import DEFAULTS
@@ -18,14 +19,7 @@ from ragstone.web.parts.answers import seen_answers
 from ragstone.web.parts.choices_and_tabs import HERE
 from ragstone.web.parts.metric_bands import band_drawn, base_of
 from ragstone.web.runs_folder import MonitorScreens, RunsFolder
-from ragstone.web.templating import (
-    DAY,
-    HOUR,
-    fact_in_words,
-    in_full,
-    length_in_words,
-    said_metric,
-)
+from ragstone.web.templating import DAY, HOUR, fact_in_words, in_full, length_in_words, said_metric
 
 WORST = 8
 # Seconds that are drawn before an alarm, at least.
@@ -85,15 +79,11 @@ def metric_of(alarm: RaisedAlarm) -> str:
 
 
 def _where(alarm: RaisedAlarm) -> ListedWhere:
-    name, equals, value = alarm.slice.partition("=")
-    facets = ((name, value),) if equals else ()
+    facet = facet_of(alarm.slice)
     return ListedWhere(
-        since=alarm.since,
-        until=alarm.resolved_at,
-        metric=metric_of(alarm),
-        facets=facets,
-        downwards=alarm.facts.get("better") == "-",
-    )
+        since=alarm.since, until=alarm.resolved_at, metric=metric_of(alarm),
+        facets=(facet,) if facet else (), downwards=alarm.facts.get("better") == "-",
+    )  # fmt: skip
 
 
 def alarm_words(alarm: RaisedAlarm) -> tuple[str, str]:
@@ -106,17 +96,12 @@ def alarm_words(alarm: RaisedAlarm) -> tuple[str, str]:
 
 
 def _drawn(watching: MonitorScreens, alarm: RaisedAlarm, metric: str, now: float) -> Markup:
-    name, equals, value = alarm.slice.partition("=")
     end = now if alarm.firing else min(now, (alarm.resolved_at or now) + HOUR)
     before = max(AROUND, min(DAY, (end - alarm.since) / 2))
     facts = monitored(
-        watching.store,
-        watching.settings or DEFAULTS,
-        end,
-        last=end - alarm.since + before,
-        slice=(name, value) if equals else None,
-        metrics=[metric],
-    )
+        watching.store, watching.settings or DEFAULTS, end, last=end - alarm.since + before,
+        slice=facet_of(alarm.slice), metrics=[metric],
+    )  # fmt: skip
     if not facts.metrics:
         return Markup()
     state = facts.metrics[0]

@@ -13,21 +13,10 @@ from ragstone.monitor.send_to_people import (
     send_to_people,
 )
 from ragstone.monitor.settings import DEFAULTS
+from ragstone.monitor.store import stored_examples
 from ragstone.monitor.store.incoming import MOST_MALFORMED, last_malformed, versions_listed
 from ragstone.monitor.store.rows import last_lines
-from ragstone.monitor.store.stored_examples import (
-    ListedExample,
-    ListedWhere,
-    count_listed,
-    facet_values,
-    judged_probabilities,
-    judgements_of,
-    listed,
-    listed_by_ids,
-    listed_ids,
-    scores_listed,
-    turns_of,
-)
+from ragstone.monitor.store.stored_examples import ListedExample, ListedWhere
 from ragstone.report.number_format import number
 from ragstone.web.filters import MONITOR_FIELDS, monitor_filter
 from ragstone.web.page_request import (
@@ -63,13 +52,15 @@ def examples_page(folder: RunsFolder, request: Asked) -> WebPage:
     watching = folder.watching()
     where, tokens = filter_of(watching, request)
     with watching.reading() as run:
-        matched = count_listed(run, where)
+        matched = stored_examples.count_listed(run, where)
         page = request.list_page(matched, ANSWERS_A_PAGE)
-        examples = listed(run, where, ANSWERS_A_PAGE, page.rows.start)
-        scores = scores_listed(run, [example.id for example in examples])
-        facets = facet_values(run, MOST_SLICES)
+        examples = stored_examples.listed(run, where, ANSWERS_A_PAGE, page.rows.start)
+        scores = stored_examples.scores_listed(run, [example.id for example in examples])
+        facets = stored_examples.facet_values(run, MOST_SLICES)
         versions = versions_listed(run, MOST_VERSIONS)
-        everything = matched if where == ListedWhere() else count_listed(run, ListedWhere())
+        everything = (
+            matched if where == ListedWhere() else stored_examples.count_listed(run, ListedWhere())
+        )
     fields = [(name, value) for name, value in request.query if name in MONITOR_FIELDS and value]
     return WebPage(
         "monitor_examples.html",
@@ -113,8 +104,8 @@ def session_page(folder: RunsFolder, request: Asked) -> WebPage:
     watching = folder.watching()
     name = request.names["session"]
     with watching.reading() as run:
-        examples = turns_of(run, name, MOST)
-        scores = scores_listed(run, [turn.id for turn in examples])
+        examples = stored_examples.turns_of(run, name, MOST)
+        scores = stored_examples.scores_listed(run, [turn.id for turn in examples])
     if not examples:
         raise NotThere(f"There is no conversation called {name!r}, or no longer.")
     values: dict[str, list[float]] = {}
@@ -157,7 +148,7 @@ def log_page(folder: RunsFolder, request: Asked) -> WebPage:
     with folder.watching().reading() as run:
         lines = last_lines(run, MOST_LINES)
     grave = bool(request.one("grave"))
-    chosen = [line for line in lines if not grave or line[1] in LEVELS]
+    chosen = [(at, level, text) for at, level, text in lines if not grave or level in LEVELS]
     page = request.list_page(len(chosen), LINES_A_PAGE)
     return WebPage(
         "monitor_log.html",
@@ -228,9 +219,9 @@ def send(folder: RunsFolder, request: Asked, form: Mapping[str, str]) -> Elsewhe
         where, tokens = filter_of(watching, request)
         words = in_words(tokens)
         with watching.reading() as run:
-            ids = listed_ids(run, where, MOST_SENT)
+            ids = stored_examples.listed_ids(run, where, MOST_SENT)
     with watching.reading() as run:
-        examples = listed_by_ids(run, ids[:MOST_SENT])
+        examples = stored_examples.listed_by_ids(run, ids[:MOST_SENT])
     if not examples:
         raise NotThere("There is no such answer, or no longer.")
     return _sent(folder, watching, examples, None, words)
@@ -244,7 +235,7 @@ def _sent(
     chosen: str = "",
 ) -> Elsewhere:
     with watching.reading() as run:
-        judgements = judgements_of(run, [example.id for example in examples])
+        judgements = stored_examples.judgements_of(run, [example.id for example in examples])
     queue = send_to_people(
         folder.labels(),
         examples,
@@ -276,7 +267,9 @@ def _drawn(
     n, metrics, labels = min(n, MOST_SENT), metrics_judged(watching), folder.labels()
     before, examples = drawn_before(labels, metrics), list[ListedExample]()
     with watching.reading() as run:
-        judged = judged_probabilities(run, listed_ids(run, where, MOST_DRAWN))
+        judged = stored_examples.judged_probabilities(
+            run, stored_examples.listed_ids(run, where, MOST_DRAWN)
+        )
         if not judged:
             raise InputError("None of these answers was judged yet.")
         order = by_lot(judged.keys() - before)
@@ -284,8 +277,8 @@ def _drawn(
         # in the place of one that people can.
         for begin in range(0, len(order), READ):
             ids = order[begin : begin + READ]
-            read = listed_by_ids(run, ids)
-            can = can_be_labelled(labels, read, metrics, judgements_of(run, ids))
+            read = stored_examples.listed_by_ids(run, ids)
+            can = can_be_labelled(labels, read, metrics, stored_examples.judgements_of(run, ids))
             examples += [example for example in read if example.id in can]
             for id in set(ids) - can:
                 del judged[id]

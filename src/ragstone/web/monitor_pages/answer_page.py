@@ -4,30 +4,17 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from ragstone.monitor.store import stored_examples
 from ragstone.monitor.store.draws import facets_of
-from ragstone.monitor.store.stored_examples import (
-    ListedExample,
-    judged_answer,
-    listed_ids,
-    one_listed,
-    scores_listed,
-    turns_of,
-)
+from ragstone.monitor.store.stored_examples import ListedExample
 from ragstone.report.number_format import number, percent, shortened, spoken
 from ragstone.web.filters import MONITOR_FIELDS
 from ragstone.web.page_request import Asked, NotThere, WebPage, query
+from ragstone.web.parts import highlight
 from ragstone.web.parts.answers import monitor_path
 from ragstone.web.parts.choices_and_tabs import HERE, walk
 from ragstone.web.parts.claims_and_contexts import first_of, more_of
-from ragstone.web.parts.highlight import (
-    AT_ONCE,
-    MarkedPiece,
-    Span,
-    answer_pieces,
-    context_pieces,
-    quoted,
-    together,
-)
+from ragstone.web.parts.highlight import MarkedPiece, Span
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.templating import GUARD, View, fact_in_words, length_in_words
 
@@ -53,16 +40,16 @@ def answer_page(folder: RunsFolder, request: Asked) -> WebPage:
     watching = folder.watching()
     id = request.names["id"]
     with watching.reading() as run:
-        example = one_listed(run, id)
+        example = stored_examples.one_listed(run, id)
         if example is None:
             raise NotThere(
                 "There is no such answer. It may have been deleted, or was older than what is kept."
             )
-        scores = scores_listed(run, [id])[id]
-        assessment, judged, drawn = judged_answer(run, id)
+        scores = stored_examples.scores_listed(run, [id])[id]
+        assessment, judged, drawn = stored_examples.judged_answer(run, id)
         assessed = assessment or {}
         facets = list(facets_of(run, [id]).get(id, {}).items())
-        turns = turns_of(run, example.session, TURNS) if example.session else []
+        turns = stored_examples.turns_of(run, example.session, TURNS) if example.session else []
     claims = assessed.get("judged") or ()
     common = {"more": more_of(request)}
     question = example.record.get("question") or ""
@@ -80,10 +67,12 @@ def answer_page(folder: RunsFolder, request: Asked) -> WebPage:
             "one": example,
             "ago": length_in_words(max(0.0, datetime.now(UTC).timestamp() - example.at)),
             "walk": _walk(folder, request),
-            "question": answer_pieces(question, (), first_of(request, "question"), QUESTION),
+            "question": highlight.answer_pieces(
+                question, (), first_of(request, "question"), QUESTION
+            ),
             "has_question": bool(question),
             "answer": answer,
-            "answered": answer_pieces(
+            "answered": highlight.answer_pieces(
                 answer or "", _spans(claims, answer or ""), first_of(request, "answer"), ANSWER
             ),
             "history": [
@@ -119,7 +108,7 @@ def _walk(folder: RunsFolder, request: Asked) -> View:
     watching = folder.watching()
     where, tokens = filter_of(watching, Asked("/monitor/examples", query=tuple(fields)))
     with watching.reading() as run:
-        ids = listed_ids(run, where, WALKED)
+        ids = stored_examples.listed_ids(run, where, WALKED)
     id = request.names["id"]
     at = ids.index(id) if id in ids else None
     here = query(fields)
@@ -138,7 +127,7 @@ def _piece(
         contexts = example.record.get("contexts") or ()
         texts = {f"ctx-{context.get('rank')}": context.get("text") for context in contexts}
         text, spans = str(texts.get(part) or ""), []
-    return answer_pieces(text, spans, min(start, len(text)), 3 * AT_ONCE)
+    return highlight.answer_pieces(text, spans, min(start, len(text)), 3 * highlight.AT_ONCE)
 
 
 def _spans(claims: Sequence[Mapping[str, Any]], answer: str) -> list[Span]:
@@ -154,7 +143,7 @@ def _ranks_of(claim: Mapping[str, Any], contexts: Sequence[Mapping[str, Any]]) -
     """Return the places of the contexts that the verdict on a claim rests on."""
     evidence = [str(id) for id in claim.get("evidence") or ()]
     by_id = [(str(context.get("id")), str(context.get("rank"))) for context in contexts]
-    return together([rank for id in evidence for other, rank in by_id if other == id])
+    return highlight.together([rank for id in evidence for other, rank in by_id if other == id])
 
 
 def _contexts(
@@ -172,17 +161,17 @@ def _contexts(
             if text and claim.get("quote"):
                 spans += [
                     Span(start, end, str(at), claim["verdict"] or "")
-                    for start, end in quoted(claim["quote"], text)
+                    for start, end in highlight.quoted(claim["quote"], text)
                 ]
         start = min(first_of(request, f"ctx-{rank}"), len(text or ""))
-        pieces = context_pieces(text or "", spans, (), start=start, most_bytes=CONTEXT)
+        pieces = highlight.context_pieces(text or "", spans, (), start=start, most_bytes=CONTEXT)
         score = context.get("score")
         passages.append(
             {
                 "rank": rank,
                 "id": str(context.get("id") or ""),
                 "score": "" if score is None else number(float(score)),
-                "uses": f"claims {together(uses)}" if uses else "",
+                "uses": f"claims {highlight.together(uses)}" if uses else "",
                 "pieces": pieces if text else [],
             }
         )

@@ -4,6 +4,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from math import isfinite
+from pathlib import Path
 
 from ragstone.core.errors import InputError, RagstoneError
 from ragstone.core.escape import single_line
@@ -92,6 +93,7 @@ def rules_page(folder: RunsFolder, request: Asked) -> WebPage:
     """Show the rules."""
     watching = folder.watching()
     settings = watching.settings or DEFAULTS
+    baseline = settings.baseline
     now = time.time()
     with watching.reading() as run:
         silenced = silenced_until(run, now)
@@ -100,7 +102,7 @@ def rules_page(folder: RunsFolder, request: Asked) -> WebPage:
         bars = {
             rule.name: settled_bar(run, settings, rule, rule.slice)
             for rule in settings.rules
-            if not _is_of_run(settings, rule)
+            if rule.bar is not None or baseline.run is None
         }
     firing: dict[str, list[int]] = {}
     for alarm in alarms:
@@ -110,7 +112,9 @@ def rules_page(folder: RunsFolder, request: Asked) -> WebPage:
             folder,
             settings,
             rule,
-            _of_run(folder, settings, rule) if _is_of_run(settings, rule) else (bars[rule.name],),
+            (bars[rule.name],)
+            if rule.bar is not None or baseline.run is None
+            else _of_run(folder, rule, baseline.run, baseline.system),
             together.get(rule.name),
         )
         for rule in settings.rules
@@ -199,22 +203,18 @@ def _shown(
     }
 
 
-def _is_of_run(settings: MonitorSettings, rule: AlarmRule) -> bool:
-    return rule.bar is None and settings.baseline.run is not None
-
-
 def _of_run(
-    folder: RunsFolder, settings: MonitorSettings, rule: AlarmRule
+    folder: RunsFolder, rule: AlarmRule, path: Path, system: str | None
 ) -> tuple[AlarmBar | None] | None:
     """Return the bar by the baseline run, which may have none; None while the run is read."""
 
     def read() -> tuple[AlarmBar | None]:
         try:
-            return (bar_of_run(rule, settings.baseline, rule.slice),)
+            return (bar_of_run(rule, path, system, rule.slice),)
         except InputError:
             return (None,)
 
-    return folder.later.get(("bar of run", rule, settings.baseline), read, PATIENCE)
+    return folder.later.get(("bar of run", rule, path, system), read, PATIENCE)
 
 
 def _own(name: str, settings: MonitorSettings) -> View:

@@ -26,32 +26,16 @@ from ragstone.web.page_request import (
     queue_path,
     whole_number,
 )
-from ragstone.web.parts.annotation_form import (
-    USUAL,
-    answers_of,
-    desk_of,
-    fault_words,
-    label_title,
-    reason_of,
-)
+from ragstone.web.parts import annotation_form
+from ragstone.web.parts.annotation_form import label_title
 from ragstone.web.parts.choices_and_tabs import choice, queue_tabs
 from ragstone.web.parts.judgement_view import author_cookie, author_of
 from ragstone.web.parts.queue_tables import sides_of
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.templating import View
 
-from .annotate_page import (
-    HERE,
-    ITEM,
-    ITEMS,
-    LANGUAGE,
-    MORE,
-    NOTHING_WRONG,
-    check_person,
-    guideline_in,
-    more_of_text,
-    rest_of_text,
-)
+from . import annotate_page
+from .annotate_page import HERE, ITEM, ITEMS, LANGUAGE, MORE
 
 # Items on a page of the list.
 A_PAGE = 50
@@ -125,7 +109,9 @@ def item_page(folder: RunsFolder, request: Asked) -> WebPage:
         bench = Bench(request, queue)
         divided = _divided(bench, request.names["item"])
         if request.part == MORE:
-            return rest_of_text(request, queue, divided.item, bench.address(divided.item))
+            return annotate_page.rest_of_text(
+                request, queue, divided.item, bench.address(divided.item)
+            )
         return _shown(bench, divided)
 
 
@@ -138,7 +124,7 @@ def decide(
     """
     bench = Bench(request, folder.queue(request.names["queue"]))
     if not bench.is_owner:
-        check_person(fields, bench.name)
+        annotate_page.check_person(fields, bench.name)
     action = fields.get("action")
     if action == "hold":
         return Response(media_type="text/plain")
@@ -158,10 +144,10 @@ def _saved(
     bench: Bench, divided: DisputedItem, fields: Mapping[str, str], *, discards: bool
 ) -> WebPage | Elsewhere:
     form, item = bench.queue.form, bench.queue.item(divided.item)
-    answers = answers_of(fields, form, item)
+    answers = annotation_form.answers_of(fields, form, item)
     decision = answers
     if discards:
-        decision = ItemAnswers(note=answers.note, discarded=reason_of(fields))
+        decision = ItemAnswers(note=answers.note, discarded=annotation_form.reason_of(fields))
     problems = []
     if not bench.name:
         problems = ["Say who decides: your name."]
@@ -170,7 +156,7 @@ def _saved(
     faults = decision_faults(form, item, divided, decision)
     warned = not problems and all(fault.severity == "warn" for fault in faults)
     if problems or (faults and not (warned and fields.get("keep"))):
-        problems += [fault_words(fault, form, item) for fault in faults]
+        problems += [annotation_form.fault_words(fault, form, item) for fault in faults]
         tried = {"faults": problems, "warned": warned, "discarding": discards}
         return _shown(bench, divided, answers, status=422, **tried)
     once = fields.get("once") or token_urlsafe(12)
@@ -222,7 +208,9 @@ def _shown(
 ) -> WebPage:
     """Return the page of an item; ``more``: what went wrong when ``tried`` was to be saved."""
     request, form = bench.asked, bench.queue.form
-    guideline = guideline_in(form, request.one("language", request.cookies.get(LANGUAGE, "")))
+    guideline = annotate_page.guideline_in(
+        form, request.one("language", request.cookies.get(LANGUAGE, ""))
+    )
     shows: dict[str, Any] = {
         "queue": form.name,
         "person": bench.name,
@@ -232,7 +220,7 @@ def _shown(
         "progress": {"saved": len(bench.items) - len(bench.open), "all": len(bench.items)},
         "guideline": guideline,
         "guideline_open": bool(request.one("guideline")),
-        **NOTHING_WRONG,
+        **annotate_page.NOTHING_WRONG,
         **more,
         "desk": None,
         "closed": True,
@@ -249,12 +237,12 @@ def _shown(
             "hint": "",
             "seen": 0,
             "state": "given",
-            "more": more_of_text(bench.address(item.item)),
+            "more": annotate_page.more_of_text(bench.address(item.item)),
             "item_path": bench.path(item.item, ALL if whole else ""),
             "with_all": "" if whole else bench.path(item.item, ALL),
             "once": token_urlsafe(12),
             "discarded": mine.discarded,
-            "usual": USUAL,
+            "usual": annotation_form.USUAL,
             "decided": not mine.is_empty,
         }
     template = "adjudicate_item.html" if request.part == ITEM else "adjudicate.html"
@@ -266,7 +254,7 @@ def _desk(
 ) -> View:
     open_labels = {(label.part, label.label) for label in divided.labels}
     only = None if whole else open_labels
-    desk = desk_of(bench.queue.form, item, answers, bench.asked, only)
+    desk = annotation_form.desk_of(bench.queue.form, item, answers, bench.asked, only)
     for part in desk["parts"]:
         for label in part["labels"]:
             key = ((part["unit"], part["name"]), label["label"])

@@ -26,15 +26,8 @@ from ragstone.web.page_request import (
     queue_path,
     whole_number,
 )
-from ragstone.web.parts.annotation_form import (
-    USUAL,
-    answers_of,
-    desk_of,
-    fault_words,
-    label_title,
-    piece_of,
-    reason_of,
-)
+from ragstone.web.parts import annotation_form
+from ragstone.web.parts.annotation_form import label_title
 from ragstone.web.parts.choices_and_tabs import queue_tabs
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.templating import View
@@ -88,7 +81,7 @@ def item_page(folder: RunsFolder, request: Asked) -> WebPage | Elsewhere:
 def rest_of_text(request: Asked, queue: Queue, item: int, here: str) -> WebPage:
     """Return more of a text of an item, which is at the address ``here``."""
     name, start = request.one("part"), request.number("from", 0)
-    pieces = piece_of(queue.item(item), name, start)
+    pieces = annotation_form.piece_of(queue.item(item), name, start)
     shows = {"pieces": pieces, "name": name, "more": more_of_text(here)}
     return WebPage("annotate_piece.html", queue.name, shows)
 
@@ -122,17 +115,17 @@ def _saved(
     seat: Seat, item: QueueItem, fields: Mapping[str, str], *, discards: bool
 ) -> WebPage | Elsewhere:
     form = seat.queue.form
-    answers = answers_of(fields, form, item)
+    answers = annotation_form.answers_of(fields, form, item)
     saved = answers
     if discards:
-        saved = ItemAnswers(note=answers.note, discarded=reason_of(fields))
+        saved = ItemAnswers(note=answers.note, discarded=annotation_form.reason_of(fields))
         if not saved.discarded:
             why = "Say why nothing can be said of it."
             return _shown(seat, item, answers, faults=[why], discarding=True, status=422)
     faults = answer_faults(form, item, saved)
     warned = all(fault.severity == "warn" for fault in faults)
     if faults and not (warned and fields.get("keep")):
-        problems = [fault_words(fault, form, item) for fault in faults]
+        problems = [annotation_form.fault_words(fault, form, item) for fault in faults]
         return _shown(seat, item, answers, faults=problems, warned=warned, status=422)
     once = fields.get("once") or token_urlsafe(12)
     seen = fields.get("seen", "")
@@ -224,14 +217,16 @@ def _shown(
             why = earlier.discarded
             shows["notice"] = f"You discarded this item: {why}. Save it to say something."
         shows |= {
-            "desk": desk_of(form, item, earlier if tried is None else tried, request),
+            "desk": annotation_form.desk_of(
+                form, item, earlier if tried is None else tried, request
+            ),
             "more": more_of_text(queue_path(seat.queue.name, item.item)),
             "item_path": queue_path(seat.queue.name, item.item),
             "seen": word.version if word else 0,
             "state": word.state if word else "",
             "once": token_urlsafe(12),
             "discarded": earlier.discarded,
-            "usual": USUAL,
+            "usual": annotation_form.USUAL,
             "hint": _hint(form.instructions),
             "votes": {},
         }

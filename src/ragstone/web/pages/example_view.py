@@ -22,30 +22,11 @@ from ragstone.run.corrections.correction import Judgement
 from ragstone.web.example_rows import OUTCOME, PREFERRED, example_rows
 from ragstone.web.filters import ExampleFilter
 from ragstone.web.page_request import Asked, Elsewhere, NotThere, WebPage, query, run_path
+from ragstone.web.parts import claims_and_contexts, judgement_view
 from ragstone.web.parts.choices_and_tabs import walk
-from ragstone.web.parts.claims_and_contexts import (
-    LONGEST_WHY,
-    cut_to_bytes,
-    first_of,
-    last_place,
-    more_of,
-    other_judgements,
-    shown_contexts,
-    unit_matrix,
-)
+from ragstone.web.parts.claims_and_contexts import LONGEST_WHY, cut_to_bytes, first_of, unit_matrix
 from ragstone.web.parts.highlight import AT_ONCE, Span, answer_pieces, claim_spans, inert
-from ragstone.web.parts.judgement_view import (
-    NO_REASON,
-    UNDO,
-    Corrections,
-    about_of,
-    author_cookie,
-    author_of,
-    because,
-    read_button,
-    said_by_button,
-    when,
-)
+from ragstone.web.parts.judgement_view import NO_REASON, UNDO, Corrections
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.templating import View, fact_in_words, figure
 
@@ -72,13 +53,13 @@ def run_example_page(
     run = folder.run(name)
     example_facts = dossier(run, example)
     part = request.one("part")
-    common: dict[str, object] = {"more": more_of(request)}
+    common: dict[str, object] = {"more": claims_and_contexts.more_of(request)}
     title = f"{shortened(example_facts.example.question, 60)} · {name}"
     if request.part and part not in ("", OVER):
         return WebPage("example_piece.html", title, {**common, **_piece(example_facts, request)})
     judgements = run.correctable(example)
     may = Corrections(judgements, example_facts.example.contexts or ())
-    common |= {"author": author_of(request), "over": request.one("about")}
+    common |= {"author": judgement_view.author_of(request), "over": request.one("about")}
     if request.part and part == OVER:
         judgement = may.get(request.one("about"))
         if judgement is None:
@@ -100,7 +81,7 @@ def run_example_page(
 def _saved(judgements: Sequence[Judgement]) -> str:
     corrections = (judgement.correction for judgement in judgements)
     last = max(filter(None, corrections), key=lambda correction: correction.at, default=None)
-    return "" if last is None else f"last by {last.author}, {when(last.at)}"
+    return "" if last is None else f"last by {last.author}, {judgement_view.when(last.at)}"
 
 
 def tag_of(judgements: Sequence[Judgement]) -> str:
@@ -132,7 +113,7 @@ def _piece(facts: Dossier, request: Asked) -> Mapping[str, object]:
     if part == "calls":
         return {"piece": "calls", "calls": _calls(facts)}
     if part.startswith("ctx-"):
-        passages = shown_contexts(facts, request, CONTEXTS)
+        passages = claims_and_contexts.shown_contexts(facts, request, CONTEXTS)
         pieces = next((each["pieces"] for each in passages if f"ctx-{each['rank']}" == part), ())
     else:
         text, spans = _text_of(facts, part)
@@ -172,7 +153,7 @@ def _whole(run: Run, name: str, facts: Dossier, request: Asked) -> Mapping[str, 
     size = sum(len(piece.text.encode()) for text in texts for piece in text)
     size += sum(matrix["size"] for matrix in (claims, statements, evidence) if matrix)
     room = min(CONTEXTS, max(FEWEST_CONTEXTS, PAGE - SMALL_PARTS - size))
-    contexts = shown_contexts(facts, request, room)
+    contexts = claims_and_contexts.shown_contexts(facts, request, room)
     systems = _systems(run, name, example)
     return {
         "name": name,
@@ -190,9 +171,9 @@ def _whole(run: Run, name: str, facts: Dossier, request: Asked) -> Mapping[str, 
         "statements": statements,
         "evidence": evidence,
         "contexts": contexts,
-        "last_context": last_place(example, contexts),
+        "last_context": claims_and_contexts.last_place(example, contexts),
         "retrieved": None if example.contexts is None else len(example.contexts),
-        "others": other_judgements(facts),
+        "others": claims_and_contexts.other_judgements(facts),
         "labels": _fit([(key, _plain(value)) for key, value in example.labels.items()], LABELS),
         "scores": scores,
         "systems": systems,
@@ -272,7 +253,7 @@ def _scores(run: Run, facts: Dossier) -> list[View]:
             "status": score.status,
             "value": "" if score.value is None else number(score.value),
             "label": spoken(score.label or ""),
-            "why": shortened(because(score.reason), LONGEST_WHY),
+            "why": shortened(judgement_view.because(score.reason), LONGEST_WHY),
             "rows": rows if size < SCORES else (),
             "judged": "" if is_same else alone,
         })  # fmt: skip
@@ -340,9 +321,9 @@ def correct_judgement(
     The page again, with 409 or 412, where somebody else was quicker.
     """
     run, example = folder.run(request.names["run"]), request.names["id"]
-    seen, ask, unit, say = read_button(form.get("say", ""))
-    about = about_of(ask, unit)
-    author = form.get("author", "").strip() or author_of(request)
+    seen, ask, unit, say = judgement_view.read_button(form.get("say", ""))
+    about = judgement_view.about_of(ask, unit)
+    author = form.get("author", "").strip() or judgement_view.author_of(request)
     if request.match and request.match not in ("*", tag_of(run.correctable(example))):
         return run_example_page(folder, request, conflict=CHANGED, status=412)
     reason = form.get(f"why {about}", "").strip()
@@ -351,7 +332,7 @@ def correct_judgement(
         if say == UNDO:
             run.undo_correction(example, ask, unit=unit, author=author, reason=reason, seen=seen)
         else:
-            values = said_by_button(say, form.get(f"text {about}", ""), contexts)
+            values = judgement_view.said_by_button(say, form.get(f"text {about}", ""), contexts)
             why = reason or NO_REASON
             run.correct(example, ask, values, unit=unit, author=author, reason=why, seen=seen)
     except CorrectionConflict as error:
@@ -363,7 +344,7 @@ def correct_judgement(
     # On which contexts a verdict rests is asked next.
     asks = about if now and now["rests"] and say != UNDO else None
     back = request.but(part=None, about=asks, **{"from": None, "to": None})
-    return Elsewhere(f"{back}{_anchor_of(ask, unit)}", author_cookie(author))
+    return Elsewhere(f"{back}{_anchor_of(ask, unit)}", judgement_view.author_cookie(author))
 
 
 def _conflict_words(error: CorrectionConflict) -> str:
@@ -374,8 +355,8 @@ def _conflict_words(error: CorrectionConflict) -> str:
         words = ", ".join(shortened(str(value), 200) for value in error.said.values())
         action = f"said “{words}”"
     return (
-        f"Not saved: {error.author} {action} of {error.unit} on {when(error.at)}, after you opened "
-        "this page. Look at it again, and correct it if you still would."
+        f"Not saved: {error.author} {action} of {error.unit} on {judgement_view.when(error.at)}, "
+        "after you opened this page. Look at it again, and correct it if you still would."
     )
 
 

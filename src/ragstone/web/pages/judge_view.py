@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from shlex import quote
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 from markupsafe import Markup
 
 from ragstone.analysis import Calibration, calibrate, read_passport
-from ragstone.analysis.calibration.column_checks import label_words
+from ragstone.analysis.calibration.column_checks import JudgeCheck, label_words
 from ragstone.analysis.calibration.judge_identity import NAME
 from ragstone.analysis.calibration.labelled_run import NO_LABELS, labels_for
 from ragstone.analysis.scored_run import Scored
@@ -52,9 +52,14 @@ ITEMS = 50
 FIRST_ITEMS = 10
 
 
-# The judge beside people's labels, or why there is none; how far people agree; the questions of
-# the labelled answers by their ids; and where the labels are.
-Believed = tuple[Calibration | None, str, Sequence[ColumnAgreement], Mapping[str, str], str]
+class Believed(NamedTuple):
+    """The facts that people's labels tell of a run, or why there is no judge beside them."""
+
+    judge: Calibration | None
+    why: str
+    people: Sequence[ColumnAgreement]
+    questions: Mapping[str, str]
+    where: str
 
 
 def judge_page(folder: RunsFolder, request: Asked) -> WebPage:
@@ -66,7 +71,7 @@ def judge_page(folder: RunsFolder, request: Asked) -> WebPage:
     known = _believed(folder, name)
     if known is None:
         return _waits(request, name)
-    calibration, why, people, _, where = known
+    calibration = known.judge
     source = calibration or passport
     record = source.to_dict() if source else {}
     estimates = record.get("estimates", ())
@@ -77,6 +82,8 @@ def judge_page(folder: RunsFolder, request: Asked) -> WebPage:
     if labels and label not in labels:
         raise NotThere(f"People's labels are not of {label!r}. There are: {', '.join(labels)}.")
     check = checks[labels.index(label)] if labels else None
+    live_checks = calibration.checks if calibration else ()
+    live = next((each for each in live_checks if f"{each.kind}.{each.column}" == label), None)
     items = calibration.units[label] if calibration and check else None
     cell = request.one("cell")
     return WebPage(
@@ -85,8 +92,8 @@ def judge_page(folder: RunsFolder, request: Asked) -> WebPage:
         {
             **_common(run, name),
             "said": calibration_sentences(calibration) if calibration else [],
-            "why": why,
-            "where": where,
+            "why": known.why,
+            "where": known.where,
             "notes": [words(note) for note in calibration.notes] if calibration else [],
             "passport": passport,
             "changed": passport.void_for(run) if passport else (),
@@ -98,11 +105,11 @@ def judge_page(folder: RunsFolder, request: Asked) -> WebPage:
             "label": label,
             "label_name": _label_name,
             "check": check,
-            "matrix": _matrix(calibration, label, check) if check else None,
+            "matrix": _matrix(live, check) if check else None,
             "opens": calibration is not None,
             "measures": list(_measures(check)) if check else (),
             "scale": _scale_of(check) if check else SHARE,
-            "reliability": _reliability(calibration, label),
+            "reliability": _reliability(live, label),
             "biases": [
                 bias
                 for bias in (check["bias"] if check else ())
@@ -110,7 +117,7 @@ def judge_page(folder: RunsFolder, request: Asked) -> WebPage:
             ],
             "cell": cell,
             "items": _items(run, items, cell),
-            "people": [column for column in people if column.n_shared],
+            "people": [column for column in known.people if column.n_shared],
             "coefficients": COEFFICIENTS,
         },
     )
@@ -123,8 +130,7 @@ def people_page(folder: RunsFolder, request: Asked) -> WebPage:
     known = _believed(folder, name)
     if known is None:
         return _waits(request, name)
-    _, why, people, questions, _ = known
-    shared = [column for column in people if column.n_shared]
+    shared = [column for column in known.people if column.n_shared]
     names = [column.name for column in shared]
     label = request.one("label", names[0] if names else "")
     if names and label not in names:
@@ -137,16 +143,16 @@ def people_page(folder: RunsFolder, request: Asked) -> WebPage:
         f"People on {name}",
         {
             **_common(run, name),
-            "why": why,
+            "why": known.why,
             "said": people_sentences(shared),
             "columns": [(each, _of_people(each, short=True)) for each in shared],
             "one": column,
             "measures": _of_people(column) if column else (),
             "who": column.annotators if column else (),
-            "alone": [each.name for each in people if not each.n_shared],
+            "alone": [each.name for each in known.people if not each.n_shared],
             "divided": divided[page.rows],
             "page": page,
-            "questions": questions,
+            "questions": known.questions,
         },
     )
 
@@ -186,17 +192,17 @@ def believed(run: Run, queues: Sequence[str] = ()) -> Believed:
             f"{len(rows):,} answers carry labels, more than this page measures. The command below "
             "does, and the page shows what it found."
         )
-        return None, why, (), questions, where
+        return Believed(None, why, (), questions, where)
     try:
         labels = table if queues else labels_for((), run, None)
     except InputError as error:
-        return None, error.text, (), questions, where
+        return Believed(None, error.text, (), questions, where)
     clusters = dict(Scored(run).facets.select("example_id", "cluster").iter_rows())
     people = agreement_of(labels, clusters=clusters, limit=None)
     try:
-        return calibrate(run, labels), "", people, questions, where
+        return Believed(calibrate(run, labels), "", people, questions, where)
     except InputError as error:
-        return None, error.text, people, questions, where
+        return Believed(None, error.text, people, questions, where)
 
 
 def _by_metric(estimates: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
@@ -226,16 +232,14 @@ def _label_name(label: str) -> str:
 
 
 def _matrix(
-    calibration: Calibration | None, label: str, check: Mapping[str, Any]
+    live: JudgeCheck | None, check: Mapping[str, Any]
 ) -> tuple[list[str], list[list[int]]] | None:
     table = check["confusion"]
     if table is not None:
         return label_words(table["labels"]), table["people_by_judge"]
-    for live in calibration.checks if calibration else ():
-        if f"{live.kind}.{live.column}" == label and live.yes is not None:
-            names = [str(label) for label in live.yes.labels]
-            return label_words(names), [list(counts) for counts in live.yes.counts]
-    return None
+    if live is None or live.yes is None:
+        return None
+    return label_words(list(map(str, live.yes.labels))), list(map(list, live.yes.counts))
 
 
 def _scale_of(check: Mapping[str, Any]) -> Scale:
@@ -261,13 +265,10 @@ def _measures(check: Mapping[str, Any]) -> Iterator[View]:
         }
 
 
-def _reliability(calibration: Calibration | None, label: str) -> Markup | str:
-    for check in calibration.checks if calibration else ():
-        if f"{check.kind}.{check.column}" == label:
-            bins = reliability_of(check)
-            title = f"The judge's probability beside people, {_label_name(label)}"
-            return drawn(charts.reliability(Reliability(bins, title))) if bins else ""
-    return ""
+def _reliability(live: JudgeCheck | None, label: str) -> Markup | str:
+    bins = () if live is None else reliability_of(live)
+    title = f"The judge's probability beside people, {_label_name(label)}"
+    return drawn(charts.reliability(Reliability(bins, title))) if bins else ""
 
 
 def in_cell(folder: RunsFolder, name: str, label: str, cell: str) -> list[str] | None:
@@ -275,7 +276,7 @@ def in_cell(folder: RunsFolder, name: str, label: str, cell: str) -> list[str] |
     known = _believed(folder, name)
     if known is None:
         return None
-    calibration = known[0]
+    calibration = known.judge
     if calibration is None or label not in calibration.units:
         raise NotThere(f"The judge of {name} is not beside people on {label!r}.")
     units = calibration.units[label].filter(pl.format("{}-{}", "people", "judge") == cell)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from time import perf_counter
 from typing import TypeVar
 
@@ -113,15 +114,7 @@ def run_page(runs_folder: RunsFolder, request: Asked) -> WebPage | Elsewhere:
             **table[0],
             "again": "" if ready else request.but(),
             "ready": False,
-            "said": [_short(said, summary) for said in summary_sentences(summary)]
-            if summary
-            else [],
-            "caution": [
-                replace(phrase, text=_short(phrase.text, summary))
-                for phrase in parts(first_caution(run, summary))
-            ]
-            if summary
-            else (),
+            **(_said(run, summary) if summary else {"said": [], "caution": ()}),
             **_estimates(run, request, summary, scores or ({}, {}), list(tags), estimates),
             **_faults(faults, request),
             "conversations": shown_conversations(
@@ -185,9 +178,17 @@ def _tagged_apart(folder: RunsFolder, name: str, by: str, tags: Tags) -> Sequenc
     tag = tags.get(by.removeprefix(TAG)) if by.startswith(TAG) else None
     if tag is None:
         return ()
-    sets = dict(zip(("tagged", "not tagged"), tag, strict=True))
+    sets = {"tagged": tag.tagged, "not tagged": tag.others}
     key = ("split", folder.stamp(name), by, tag)
     return folder.later.get(key, lambda: split_estimates(folder.run(name), APART, sets))
+
+
+def _said(run: Run, summary: Summary) -> dict[str, object]:
+    caution = parts(first_caution(run, summary))
+    return {
+        "said": [_short(said, summary) for said in summary_sentences(summary)],
+        "caution": [replace(each, text=_short(each.text, summary)) for each in caution],
+    }
 
 
 def _short(text: str, summary: Summary) -> str:
@@ -218,37 +219,32 @@ def _estimates(
         return f"{request.but(open=rest if metric in opened else [*rest, metric])}#estimates"
 
     def path(metric: str) -> str:
-        less = any(
-            estimate.metric == metric and estimate.better == "-" for estimate in run.estimate_list
-        )
+        less = any(each.metric == metric and each.better == "-" for each in run.estimate_list)
         sort = f"-{metric}" if less else metric
         return f"{request.but(metric=metric, sort=sort, page=None)}#examples"
 
+    table_of = partial(
+        shown_estimates, path=path, opens=opens, opened=opened, suites=run.form.suites
+    )
     names = [(field, f"by {field}") for field in (SYSTEM, *fields)]
     names += [(f"{TAG}{tag}", f"tagged {tag}") for tag in tags]
     ways = choice(request, "by", "Groups", names, by, "estimates") if names[1:] else None
     rest = {"ways": ways, "of_system": None, "rarer": 0, "tag": ""}
     if tagged_apart:
-        table = shown_estimates(
-            tagged_apart, path=path, opens=opens, opened=opened, by=APART, suites=run.form.suites
-        )
+        table = table_of(tagged_apart, by=APART)
         return {**rest, "estimates": table, "tag": by.removeprefix(TAG)}
     if by == SYSTEM:
-        table = shown_estimates(
-            groups.whole, path=path, opens=opens, opened=opened,
-            same=summary.same if summary else (), themselves=themselves,
-            lie=scores[0], weights=scores[1], suites=run.form.suites, checked=checked,
+        same = summary.same if summary else ()
+        table = table_of(
+            groups.whole, same=same, themselves=themselves, lie=scores[0], weights=scores[1],
+            checked=checked,
         )  # fmt: skip
         return {**rest, "estimates": table}
     system = _system(request, groups.systems, themselves)
-    ones = [
-        estimate for estimate in groups.sliced(by) if estimate.group.get(SYSTEM, system) == system
-    ]
+    ones = [each for each in groups.sliced(by) if each.group.get(SYSTEM, system) == system]
     values, rarer = slice_values(by, ones)
-    table = shown_estimates(
-        [estimate for estimate in ones if estimate.group[by] in values],
-        path=path, opens=opens, opened=opened, by=by, suites=run.form.suites, checked=checked,
-    )  # fmt: skip
+    shown = [estimate for estimate in ones if estimate.group[by] in values]
+    table = table_of(shown, by=by, checked=checked)
     of_system = _systems(request, groups.systems, system, "estimates")
     return {**rest, "estimates": table, "of_system": of_system, "rarer": rarer}
 

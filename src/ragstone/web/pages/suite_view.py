@@ -11,6 +11,7 @@ from ragstone.metrics import read_metric, suite_named
 from ragstone.report.layouts import (
     LAYOUTS,
     Layout,
+    ReportFile,
     as_asked,
     limits_reached,
     report_as,
@@ -49,8 +50,9 @@ def suite_page(folder: RunsFolder, request: Asked) -> WebPage:
     report, limits = results
     layout = as_asked(LAYOUTS[suite], run)
     parameters = suite_named(_asked_as(run, suite))
-    frames = {file.name: file.tables for file in report.files}
-    rows = report.files[0].tables[0]
+    files = [file for file in report.files if isinstance(file, ReportFile)]
+    frames = {file.name: file.tables for file in files}
+    rows = files[0].tables[0]
     return WebPage(
         "suite.html",
         title,
@@ -65,7 +67,7 @@ def suite_page(folder: RunsFolder, request: Asked) -> WebPage:
             "tables": list(_tables(frames)),
             "bars": list(_bars(frames)),
             "text": _text,
-            "limits": dict.fromkeys(limit for limit, *_ in limits),
+            "limits": dict.fromkeys(reached.limit for reached in limits),
             "reached": limits,
             **_questions(rows, layout, request),
             **_answers(frames, layout, request),

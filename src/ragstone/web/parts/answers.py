@@ -45,7 +45,7 @@ def worst_answer(example: RankedExample, facts: Dossier, *, answer: int, context
         "anchor": anchor_of(example.example_id),
         "ranked": example,
         "low": ", ".join(
-            f"{short_name(low['metric'])} {spoken(low['label'] or '') or number(low['value'])}"
+            f"{short_name(low.metric)} {spoken(low.label or '') or number(low.value)}"
             for low in example.low
         ),
         "answer": shown_text,

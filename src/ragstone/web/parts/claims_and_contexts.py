@@ -11,16 +11,8 @@ from ragstone.run.corrections.correction import by_reference, key_columns, unit_
 from ragstone.web.page_request import Asked
 from ragstone.web.templating import View
 
-from .highlight import (
-    AT_ONCE,
-    LATE,
-    MarkedPiece,
-    context_pieces,
-    inert,
-    quotes,
-    rests_on,
-    support_of,
-)
+from . import highlight
+from .highlight import AT_ONCE, LATE, MarkedPiece
 from .judgement_view import NO_REASON, about_of, said, says_of
 
 # Bytes that the judgements about no part may take.
@@ -60,7 +52,7 @@ def unit_matrix(facts: Dossier, unit: Unit, first: int, most_bytes: int) -> View
     contexts = facts.example.contexts or ()
     ranks = [context.rank for context in contexts]
     if len(ranks) > MOST_COLUMNS:
-        used = {id for part in parts for id in rests_on(part)}
+        used = {id for part in parts for id in highlight.rests_on(part)}
         ranks = [context.rank for context in contexts if context.id in used][:MOST_COLUMNS]
     first = min(first, len(parts) - 1)
     rows: list[View] = []
@@ -68,12 +60,14 @@ def unit_matrix(facts: Dossier, unit: Unit, first: int, most_bytes: int) -> View
     several = len(facts.example.reference) > 1
     for part in parts[first:]:
         row = _unit_row(facts, unit, part, ranks, several=several)
-        size += ROW + len(inert(row["text"] + row["why"]).encode()) + ALSO * len(row["also"])
+        size += (
+            ROW + len(highlight.inert(row["text"] + row["why"]).encode()) + ALSO * len(row["also"])
+        )
         if rows and size > most_bytes:
             size = most_bytes
             break
         rows.append(row)
-    verdicts = [support_of(part) for part in parts]
+    verdicts = [highlight.support_of(part) for part in parts]
     names = map(str, Support.columns["verdict"].values if any(verdicts) else ())
     return {
         "ranks": ranks,
@@ -103,16 +97,16 @@ def shown_contexts(facts: Dossier, request: Asked, most_bytes: int) -> list[View
         name = f"ctx-{part.place}"
         text = part.text
         relevance = part.said[Relevance.name]
-        spans, uses = quotes(facts, part)
+        spans, uses = highlight.quotes(facts, part)
         room = min(3 * AT_ONCE, rest // left)
         relevant = set((relevance[0].values["relevant_sentences"] or ()) if relevance else ())
         pieces: list[MarkedPiece] = []
         if text is not None and wanted == name:
             start, end = min(first_of(request, name), len(text)), request.number("to", 0) or None
-            pieces = context_pieces(text, spans, relevant, start=start, end=end,
+            pieces = highlight.context_pieces(text, spans, relevant, start=start, end=end,
                                     most_bytes=3 * AT_ONCE, folds=False)  # fmt: skip
         elif text is not None:
-            pieces = context_pieces(text, spans, relevant, most_bytes=room)
+            pieces = highlight.context_pieces(text, spans, relevant, most_bytes=room)
         rest -= min(rest, sum(len(piece.text.encode()) for piece in pieces))
         verdicts = [
             _judged(says_of(ask.name), ask, row, several=False)
@@ -154,7 +148,7 @@ def other_judgements(facts: Dossier) -> list[View]:
                     if any(row.values.get(column.name) is not None
                            for column in row.kind.filled_by(ask))), None)  # fmt: skip
         text = said(row)
-        size += 300 + sum(len(inert(phrase.text).encode()) for phrase in text["styled"])
+        size += 300 + sum(len(highlight.inert(phrase.text).encode()) for phrase in text["styled"])
         if size > OTHERS:
             break
         about = _about(ask, row, several=several) if ask else ""
@@ -168,7 +162,7 @@ def _unit_row(
     number = str(part.place + 1)
     if unit == "statement" and several:
         number = f"{part.reference + 1}.{number}"
-    evidence = set(rests_on(part))
+    evidence = set(highlight.rests_on(part))
     on = {each.rank for each in facts.example.contexts or () if each.id in evidence}
     main: View = {"lead": "", "said": None, "about": ""}
     also = []
@@ -208,7 +202,7 @@ def _about(ask: Ask, row: JudgementRow, *, several: bool) -> str:
 
 
 def cut_to_bytes(text: str, most_bytes: int) -> str:
-    size = len(inert(text[: most_bytes + 1]).encode())
+    size = len(highlight.inert(text[: most_bytes + 1]).encode())
     if len(text) <= most_bytes and size <= most_bytes:
         return text
     beginning = text[: max(20, most_bytes * most_bytes // max(size, most_bytes))]

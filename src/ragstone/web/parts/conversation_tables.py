@@ -3,11 +3,7 @@
 from collections.abc import Sequence
 
 from ragstone.analysis.summaries.session_figures import ConversationFigures
-from ragstone.monitor.series.metric_over_time import (
-    MeanInWindow,
-    MetricOverTime,
-    value_range,
-)
+from ragstone.monitor.series.metric_over_time import MeanInWindow, MetricOverTime, value_range
 from ragstone.monitor.series.overview import SessionWindow, sessions_over_time
 from ragstone.monitor.store.rows import Facet
 from ragstone.monitor.store.store import MonitorStore

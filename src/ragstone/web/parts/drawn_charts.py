@@ -34,15 +34,8 @@ from ragstone.report.number_format import (
 from ragstone.report.page import Tone
 from ragstone.report.pages.comparison_page import ADJUSTED, corrected_lines
 from ragstone.report.reason_words import words
+from ragstone.report.sentences import run_words
 from ragstone.report.sentences.analysis_words import whose_numbers
-from ragstone.report.sentences.run_words import (
-    BECAUSE,
-    COUNTED,
-    LOOKS_BAD,
-    NAMES,
-    judged_by,
-    look_bad,
-)
 from ragstone.web.example_rows import PREFERRED
 from ragstone.web.templating import View, drawn
 
@@ -58,13 +51,13 @@ def shown_faults(failures: FailureGroups, system: str, path: Callable[[str], str
     return {
         "name": system,
         "judged": group.judged,
-        "bad": look_bad(group),
+        "bad": run_words.look_bad(group),
         "rows": list(_rows(group)),
         "path": path,
-        "names": NAMES,
-        "because": {**BECAUSE, **OTHERWISE},
+        "names": run_words.NAMES,
+        "because": {**run_words.BECAUSE, **OTHERWISE},
         "unknown": [stage for stage in group.stages if stage.first is None],
-        "rules": (judged_by(failures), LOOKS_BAD, COUNTED),
+        "rules": (run_words.judged_by(failures), run_words.LOOKS_BAD, run_words.COUNTED),
         "level": failures.level,
     }
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from typing import NamedTuple
 
 from ragstone.analysis.label_sampling.asked_labels import labels_asked
 from ragstone.analysis.sample_sizes.label_sizes import known_of_run, label_size
@@ -114,9 +115,20 @@ HALF_WIDTH = 0.03
 STEPS = 50
 
 
-# A mean, how many labels it has and how many it needs for ± ``HALF_WIDTH``, with a judge's help
-# and without, and why that is not known.
-StillNeeded = tuple[str, int, int | None, int | None, str]
+class StillNeeded(NamedTuple):
+    """The labels that a mean needs for ± ``HALF_WIDTH``, with a judge's help and ``alone``."""
+
+    name: str
+    labelled: int
+    needed: int | None
+    alone: int | None = None
+    why: str = ""
+
+    @property
+    def still(self) -> int | None:
+        """The number of labels that are lacking."""
+        return None if self.needed is None else max(0, self.needed - self.labelled)
+
 
 # What the labels of a queue tell so far, and how many more their means need.
 QueueNumbers = tuple[Sequence[LabelSoFar], Sequence[StillNeeded]]
@@ -172,10 +184,10 @@ def _of_metrics(scored: Scored, form: QueueForm, table: LabelTable) -> Iterator[
             known = known_of_run(scored, name, labels=table)
             size = label_size(known, HALF_WIDTH, metric=name)
         except InputError as error:
-            yield short, 0, None, None, error.text
+            yield StillNeeded(short, 0, None, why=error.text)
             continue
         why = words(size.reason) if size.reason else ""
-        yield short, known.labels or 0, size.labels, size.labels_only, why
+        yield StillNeeded(short, known.labels or 0, size.labels, size.labels_only, why)
 
 
 def _of_labels(
@@ -186,4 +198,4 @@ def _of_labels(
         why = words(left.why) if left.why else ""
         # Of a rating from 1 to 5 it is that share of the scale.
         to = "" if left.half_width == HALF_WIDTH else f" to ± {left.half_width:.2g}"
-        yield f"{left.label}{to}", left.so_far, left.needed, None, why
+        yield StillNeeded(f"{left.label}{to}", left.so_far, left.needed, why=why)
