@@ -25,9 +25,7 @@ def certificate(folder: Path) -> tuple[Path, Path]:
         .sign(key, hashes.SHA256())
     )
     pem = key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
     cert_file, key_file = folder / "cert.pem", folder / "key.pem"
     cert_file.write_bytes(made.public_bytes(serialization.Encoding.PEM))

@@ -21,13 +21,7 @@ from ragstone.data import cornwall
 from ragstone.judgements import ASKS
 from ragstone.judges.judge_names import JUDGES, who_fills
 from ragstone.judges.local.local_judge import LocalJudge
-from ragstone.metrics import (
-    ALIASES,
-    SUITES,
-    metric_types,
-    needed_asks,
-    parse_metric,
-)
+from ragstone.metrics import ALIASES, SUITES, metric_types, needed_asks, parse_metric
 from tests.forked import COMMAND, Forked
 from tests.project import ROOT
 

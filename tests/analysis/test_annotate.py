@@ -21,10 +21,7 @@ from ragstone.annotation.queue.queue_results import import_labels
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.run import Run
 
-ANSWERS = {
-    "old": "The pier is 90 m long. It was built of oak.",
-    "new": "It is 90 m long.",
-}
+ANSWERS = {"old": "The pier is 90 m long. It was built of oak.", "new": "It is 90 m long."}
 
 
 def data() -> list[dict[str, Any]]:

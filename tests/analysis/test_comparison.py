@@ -605,10 +605,7 @@ def test_two_runs_are_compared_system_by_system(tmp_path: Path) -> None:
     first = run_of(tmp_path / "new", [*two([1, 1, 1], [0, 0, 1]), ("c", "q0", {"faithfulness": 1})])
     second = run_of(tmp_path / "old", two([0.5, 1, 0], [0, 0, 1]))
     found = compare(first, second)
-    assert [(one.a, one.b) for one in found.comparisons] == [
-        ("new/a", "old/a"),
-        ("new/b", "old/b"),
-    ]
+    assert [(one.a, one.b) for one in found.comparisons] == [("new/a", "old/a"), ("new/b", "old/b")]
     assert found.comparisons[0].difference == pytest.approx(0.5)
     assert any("only in new" in note and "system c" in note for note in map(explain, found.notes))
     with pytest.raises(InputError, match="one run"):

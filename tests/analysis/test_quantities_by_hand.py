@@ -8,12 +8,7 @@ import numpy as np
 import pytest
 
 from ragstone.analysis.comparison.compared_systems import Values, differences
-from ragstone.analysis.comparison.comparison_result import (
-    Better,
-    Ranked,
-    ranking,
-    verdict_of,
-)
+from ragstone.analysis.comparison.comparison_result import Better, Ranked, ranking, verdict_of
 from ragstone.analysis.release_gate.gate_requirements import Bound, Op, metric_in, read_number
 from ragstone.analysis.scored_run import (
     Quantity,

@@ -186,9 +186,7 @@ def test_two_that_answer_each_its_own_half_are_uneven_though_they_answer_as_many
     assert summary.uneven == ("exact_match",)
 
 
-def test_of_three_systems_those_that_alone_answered_a_question_are_counted(
-    tmp_path: Path,
-) -> None:
+def test_of_three_systems_those_that_alone_answered_a_question_are_counted(tmp_path: Path) -> None:
     """Of twelve questions a answers all but q0, b all but q0 and q11, c only q0 and q1."""
     none: list[Any] = [None]
     a, b, c = [*none, *BAD[1:]], [*none, *BAD[2:], *none], [*BAD[:2], *none * 10]

@@ -21,12 +21,7 @@ from ragstone.stats.agreement.coefficients import COEFFICIENTS
 from ragstone.stats.agreement.ratings import read_ratings
 from ragstone.stats.distributions import wilson
 
-KRIPPENDORFF = {
-    "A": "123321412...",
-    "B": "1233224125.3",
-    "C": ".3332342251.",
-    "D": "12332441251.",
-}
+KRIPPENDORFF = {"A": "123321412...", "B": "1233224125.3", "C": ".3332342251.", "D": "12332441251."}
 """Four observers of twelve units, from Krippendorff (2011), "Computing Krippendorff's
 Alpha-Reliability"."""
 

@@ -52,7 +52,7 @@ ARGILLA = [
                 {"value": "yes", "user_id": "ann", "status": "submitted"},
                 {"value": "no", "user_id": "ben", "status": "submitted"},
                 {"value": "no", "user_id": "eve", "status": "draft"},
-            ],
+            ]
         },
     },
     {

@@ -174,8 +174,7 @@ def test_free_text_that_was_meant_as_labels_reads_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("discarded", "kept"),
-    [("", [None, None]), ("spam", ["spam", None]), ("=1+1", ["=1+1", None])],
+    ("discarded", "kept"), [("", [None, None]), ("spam", ["spam", None]), ("=1+1", ["=1+1", None])]
 )
 def test_a_label_that_somebody_gives_twice_in_two_rows_stands_in_two(
     tmp_path: Path, discarded: str, kept: list[str | None]

@@ -37,10 +37,7 @@ LATER_LABELS = replace(
             "ALTER TABLE said ADD COLUMN note TEXT",
             "ALTER TABLE decided ADD COLUMN note TEXT",
         ),
-        NEXT: (
-            "UPDATE items SET passed = 1 - passed",
-            "ALTER TABLE tagged RENAME TO marked",
-        ),
+        NEXT: ("UPDATE items SET passed = 1 - passed", "ALTER TABLE tagged RENAME TO marked"),
     },
 )
 LATER_MONITOR = replace(
@@ -54,10 +51,7 @@ LATER_MONITOR = replace(
     reactions=MONITOR.reactions[1:],
     steps={
         MONITOR.version: ("ALTER TABLE silences ADD COLUMN why TEXT",),
-        NEXT: (
-            "UPDATE scores SET value = 100 * value",
-            "ALTER TABLE told RENAME TO notified",
-        ),
+        NEXT: ("UPDATE scores SET value = 100 * value", "ALTER TABLE told RENAME TO notified"),
     },
 )
 PAIRS = {"labels": (LABELS, LATER_LABELS), "monitor": (MONITOR, LATER_MONITOR)}

@@ -247,9 +247,7 @@ def test_a_file_is_computed_whatever_its_architecture(tmp_path: Path) -> None:
     )
 
 
-def test_a_folder_without_a_file_is_refused_with_the_command_that_makes_one(
-    tmp_path: Path,
-) -> None:
+def test_a_folder_without_a_file_is_refused_with_the_command_that_makes_one(tmp_path: Path) -> None:
     folder = tiny_bert(tmp_path, head=2)
     with pytest.raises(ModelError, match=r"optimum-cli .* --task text-classification .*/onnx"):
         open_cross_encoder(f"onnx:{folder}")

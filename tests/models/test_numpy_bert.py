@@ -132,9 +132,7 @@ def test_a_text_is_read_up_to_the_limit(encoder: FolderEncoder) -> None:
     assert [len(text.ids) for text in read] == [32, 32]
 
 
-def test_a_limit_of_three_tokens_leaves_one_beside_the_special_ones(
-    encoder: FolderEncoder,
-) -> None:
+def test_a_limit_of_three_tokens_leaves_one_beside_the_special_ones(encoder: FolderEncoder) -> None:
     (read,) = encoder.tokens(["tin mine"], limit=3)
     assert (len(read.ids), read.cut) == (3, True)
     with pytest.raises(ModelError, match="at least 3 tokens, got 2"):

@@ -327,9 +327,7 @@ def test_weights_beside_a_graph_are_read_through_the_links_of_a_cache(tmp_path: 
     assert furthest(load(linked.parent, "linked").embed(TEXTS), expected) == 0
 
 
-def test_a_model_without_a_graph_is_refused_with_the_command_that_makes_one(
-    tmp_path: Path,
-) -> None:
+def test_a_model_without_a_graph_is_refused_with_the_command_that_makes_one(tmp_path: Path) -> None:
     folder = tiny_bert(tmp_path / "my model")
     with pytest.raises(ModelError) as caught:
         load(folder, "file")

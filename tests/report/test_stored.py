@@ -11,14 +11,7 @@ import pytest
 
 from ragstone import evaluate
 from ragstone.core.errors import InputError, UnknownName
-from ragstone.report import (
-    as_bytes,
-    dossier,
-    example_page,
-    export_table,
-    worst,
-    worst_page,
-)
+from ragstone.report import as_bytes, dossier, example_page, export_table, worst, worst_page
 from ragstone.report.run_contents import write_table
 from ragstone.run import Run
 
@@ -70,10 +63,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 def test_worst_examples_come_worst_first(run: Run) -> None:
     found = worst(run, metrics=["precision"], limit=5)["precision"]
-    assert [(row.example_id, row.value) for row in found] == [
-        ("pier-b", 0.0),
-        ("pier-a", 0.5),
-    ]
+    assert [(row.example_id, row.value) for row in found] == [("pier-b", 0.0), ("pier-a", 0.5)]
     assert found[0].question == "How long is the pier?"
 
 

@@ -38,11 +38,7 @@ DATA: list[dict[str, Any]] = [
         "labels": {"contexts": [RELEVANT]},
     },
 ]
-ASKED: dict[str, Any] = {
-    "metrics": ["precision", "exact_match"],
-    "judge": "human",
-    "cluster": "id",
-}
+ASKED: dict[str, Any] = {"metrics": ["precision", "exact_match"], "judge": "human", "cluster": "id"}
 PRECISION, EXACT_MATCH = (1 / 2 + 1) / 2, 1 / 2
 
 

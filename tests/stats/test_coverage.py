@@ -26,9 +26,7 @@ def wilson_of_all(n: int) -> Floats:
 
 
 @pytest.mark.parametrize("rate", [0.02, 0.05, 0.3, 0.7, 0.97])
-def test_wilson_holds_a_rate_at_every_size_and_as_often_as_it_says_on_the_mean(
-    rate: float,
-) -> None:
+def test_wilson_holds_a_rate_at_every_size_and_as_often_as_it_says_on_the_mean(rate: float) -> None:
     coverage = []
     for n in SIZES:
         low, high = wilson_of_all(n).T

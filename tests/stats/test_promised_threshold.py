@@ -15,10 +15,7 @@ Floats = NDArray[np.float64]
 
 
 def promised(
-    scores: Floats,
-    among: Floats,
-    bound: float = 0.05,
-    clusters: NDArray[np.generic] | None = None,
+    scores: Floats, among: Floats, bound: float = 0.05, clusters: NDArray[np.generic] | None = None
 ) -> PromisedThreshold:
     return promised_threshold(scores, among=among, bound=bound, confidence=0.9, clusters=clusters)
 

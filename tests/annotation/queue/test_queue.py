@@ -303,9 +303,7 @@ def test_people_at_once_get_each_item_as_often_as_it_wants(make: Make) -> None:
 
 
 @pytest.mark.kill
-def test_a_server_that_was_stopped_is_used_again_and_lost_nothing(
-    postgres: PostgresServer,
-) -> None:
+def test_a_server_that_was_stopped_is_used_again_and_lost_nothing(postgres: PostgresServer) -> None:
     database = open_labels(postgres.database())
     queue = Queue.make(database, FORM, [(item(0), 0.0, 1), (item(1), 1.0, 1)])
     queue.invite("ann")
@@ -363,9 +361,7 @@ def test_a_process_that_is_killed_loses_nothing_that_it_confirmed(tmp_path: Path
     ],
 )
 def test_who_is_not_in_a_queue_changes_nothing(
-    act: Callable[[Queue, str], object],
-    make: Make,
-    database: LabelDatabase,
+    act: Callable[[Queue, str], object], make: Make, database: LabelDatabase
 ) -> None:
     queue = make()
     queue.next("ann")

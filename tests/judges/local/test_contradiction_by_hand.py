@@ -3,11 +3,7 @@
 import pytest
 
 from ragstone.judges.local.claims_and_evidence import LOOKED_THROUGH, Passages, gather
-from ragstone.judges.local.contradiction import (
-    LONGEST_SENTENCE,
-    Contradiction,
-    contradiction,
-)
+from ragstone.judges.local.contradiction import LONGEST_SENTENCE, Contradiction, contradiction
 from ragstone.report.reason_words import explain
 
 

@@ -9,11 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.judges.local.claim_support import curve
-from ragstone.judges.local.context_relevance import (
-    cosine_features,
-    relevance,
-    wanted,
-)
+from ragstone.judges.local.context_relevance import cosine_features, relevance, wanted
 from ragstone.report.reason_words import explain
 
 

@@ -223,11 +223,7 @@ def test_what_is_sent_by_default_and_refused_is_left_out_for_good(
     assert "max_tokens" not in last
     assert last["max_completion_tokens"] == 50
     assert [message["role"] for message in last["messages"]] == ["user"]
-    assert model.notes == (
-        "max_tokens",
-        "system",
-        "temperature",
-    )
+    assert model.notes == ("max_tokens", "system", "temperature")
 
 
 @pytest.mark.parametrize(

@@ -27,10 +27,7 @@ def test_sums_by_hand(store: MonitorStore) -> None:
     put(store, [(120, 1.0)], first=3)
     put(store, [(130, None), (131, None)], first=4, probability=0.5)
     put(store, [(132, None)], first=6, status="undefined")
-    expected = [
-        (0, 3, 9, 6, 33, 24, 20, 4, 0, 0, 0),
-        (1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 4),
-    ]
+    expected = [(0, 3, 9, 6, 33, 24, 20, 4, 0, 0, 0), (1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 4)]
     assert sums(store) == expected
     assert summed(store) == 2
     assert sums(store) == expected

@@ -239,9 +239,7 @@ def test_intervals_are_rough_below_thirty_items(labels: LabelTable) -> None:
         assert ("the intervals are rough" in sentences(page_of(labels, [one]))) is rough
 
 
-def test_annotators_are_held_against_others_only_where_there_are_others(
-    labels: LabelTable,
-) -> None:
+def test_annotators_are_held_against_others_only_where_there_are_others(labels: LabelTable) -> None:
     alone = column(annotators=(Annotator("ann", 50, 0, None, None, None),))
     page = page_of(labels, [alone])
     assert "annotator" not in tables(page)

@@ -95,9 +95,7 @@ def check(**known: Any) -> JudgeCheck:
 
 
 def found(
-    estimates: tuple[CorrectedEstimate, ...] = (),
-    checks: tuple[JudgeCheck, ...] = (),
-    **known: Any,
+    estimates: tuple[CorrectedEstimate, ...] = (), checks: tuple[JudgeCheck, ...] = (), **known: Any
 ) -> Calibration:
     passport = Passport(**(PASSPORT | known.pop("passport", {})))
     facts: dict[str, Any] = {"run": "run", "level": 0.975, "seed": 0, "notes": ()} | known

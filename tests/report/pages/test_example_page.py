@@ -57,8 +57,7 @@ def test_a_context_stands_with_its_rank_score_and_what_was_said_of_it(found: Fou
 
 
 @pytest.mark.parametrize(
-    ("contexts", "words"),
-    [(None, "this system does not retrieve"), ([], "it retrieved nothing")],
+    ("contexts", "words"), [(None, "this system does not retrieve"), ([], "it retrieved nothing")]
 )
 def test_no_retrieval_and_nothing_retrieved_are_two_things(
     found: Found, contexts: Any, words: str
@@ -88,8 +87,7 @@ def test_a_claim_stands_with_its_support_and_each_reference(found: Found) -> Non
 
 
 @pytest.mark.parametrize(
-    ("verdict", "tone"),
-    [("supported", "good"), ("contradicted", "bad"), ("absent", "caution")],
+    ("verdict", "tone"), [("supported", "good"), ("contradicted", "bad"), ("absent", "caution")]
 )
 def test_verdicts_have_a_tone(found: Found, verdict: str, tone: Tone) -> None:
     extra = {**AGREES, "verdict": "extra"}

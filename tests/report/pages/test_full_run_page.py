@@ -312,12 +312,7 @@ def shown(section: Section) -> Page:
 
 @pytest.mark.parametrize("width", [80, 100, 120])
 def test_slices_show_each_value_with_its_n(width: int, estimate: Make, text: Print) -> None:
-    kinds = (
-        "Fact Retrieval",
-        "Complex Reasoning",
-        "Contextual Summarize",
-        "Creative Generation",
-    )
+    kinds = ("Fact Retrieval", "Complex Reasoning", "Contextual Summarize", "Creative Generation")
     ones = []
     for at, system in enumerate(("local_search", "llm_with_context")):
         for place, kind in enumerate(kinds):

@@ -145,12 +145,7 @@ def test_intervals_without_a_scale_have_no_column_to_be_drawn_in(page_of: PageOf
 
 
 def test_nothing_in_the_data_is_html(page_of: PageOf) -> None:
-    columns = (
-        Heading(HOSTILE),
-        Heading(HOSTILE, fill=1),
-        Heading(HOSTILE),
-        Heading(HOSTILE),
-    )
+    columns = (Heading(HOSTILE), Heading(HOSTILE, fill=1), Heading(HOSTILE), Heading(HOSTILE))
     cells = (RowName(HOSTILE, about=HOSTILE), Bar((BarPart(1, 0, HOSTILE),), 1),
              Verdict(HOSTILE, HOSTILE, "bad"),
              IntervalCell(0.5, 0, 1, Scale(0, 1), word=HOSTILE))  # fmt: skip

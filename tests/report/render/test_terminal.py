@@ -93,12 +93,7 @@ def test_a_name_too_long_for_its_line_stands_above_its_figures(page_of: PageOf) 
 
 
 def test_what_may_go_goes_before_anything_else_does(page_of: PageOf) -> None:
-    columns = (
-        Heading("name"),
-        Heading("p", drop=1),
-        Heading("of note", drop=2),
-        Heading("n"),
-    )
+    columns = (Heading("name"), Heading("p", drop=1), Heading("of note", drop=2), Heading("n"))
     one = Row((RowName("a" * 20), P(0.25), "words " * 3, Count(7)))
     assert lines(page_of(table(columns, [one])), 60)[0].split() == ["name", "p", "of", "note", "n"]
     assert lines(page_of(table(columns, [one])), 45)[0].split() == ["name", "of", "note", "n"]
@@ -185,12 +180,7 @@ def test_columns_without_room_stand_in_a_further_table(page_of: PageOf) -> None:
 def test_a_bar_is_shared_out_by_largest_remainder(page_of: PageOf) -> None:
     """Of 20 letters 2/3 and 1/3 are 13.3 and 6.7: 13 and 7."""
     bar = Bar((BarPart(2, 0, "right"), BarPart(1, 1, "wrong")), 3)
-    columns = (
-        Heading("outcomes"),
-        Heading(),
-        Heading("right", fill=0),
-        Heading("wrong", fill=1),
-    )
+    columns = (Heading("outcomes"), Heading(), Heading("right", fill=0), Heading("wrong", fill=1))
     page = page_of(table(columns, [Row((RowName("all"), bar, Share(2, 3), Share(1, 3)))]))
     head, line = lines(page, 60)
     assert head.split() == ["outcomes", "█", "right", "▓", "wrong"]

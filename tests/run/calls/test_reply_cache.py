@@ -88,10 +88,7 @@ def test_a_damaged_file_is_told_of_once_and_gone_on_without(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("version", "words"),
     [
-        (
-            1,
-            "asked, and paid for, again. The cache {} was of an earlier version of Ragstone and",
-        ),
+        (1, "asked, and paid for, again. The cache {} was of an earlier version of Ragstone and"),
         (4_02_00, "not kept across runs. {}: a later version of Ragstone wrote it: install "),
     ],
 )

@@ -122,10 +122,7 @@ def frames(rows: Sequence[Row], start: int = 0) -> dict[str, pl.DataFrame]:
         )
     words = dict.fromkeys(("label", "reason"), pl.String())
     types = {"value": pl.Float64(), **words, "shard": pl.UInt32()}
-    return {
-        "scores": pl.DataFrame(scores, schema_overrides=types),
-        "facets": pl.DataFrame(facets),
-    }
+    return {"scores": pl.DataFrame(scores, schema_overrides=types), "facets": pl.DataFrame(facets)}
 
 
 def written(folder: Path, rows: Sequence[Row], size: int) -> Shards:

@@ -60,9 +60,7 @@ def test_a_cache_that_is_none_of_ours_holds_nothing(
     assert (found.total.calls, found.total.known) == (4, 0)
 
 
-def test_reasoning_is_counted_by_the_effort_until_a_reply_was_heard(
-    pier: Rows,
-) -> None:
+def test_reasoning_is_counted_by_the_effort_until_a_reply_was_heard(pier: Rows) -> None:
     """Google allows Gemini 2.5 1,024 tokens of thought at low effort."""
     given: dict[str, Any] = {"metrics": "faithfulness", "limits": Limits(cached=False)}
     plain = forecast(pier, judge="openai:m", **given)

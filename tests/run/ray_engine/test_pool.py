@@ -117,9 +117,7 @@ def test_what_does_not_begin_is_not_tried_again_at_once() -> None:
     assert ray.begun == 2
 
 
-def test_a_head_that_does_not_answer_any_more_ends_the_run(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_head_that_does_not_answer_any_more_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     pool = pool_of(Ray(this_node()))
     monkeypatch.setattr(pool_file, "LOOK", 0)
     begin(pool, 2)

@@ -9,10 +9,7 @@ from numpy.typing import NDArray
 from ragstone.core.errors import InputError
 from ragstone.stats.correction.corrected import Corrected, read_labelled
 from ragstone.stats.correction.labels_only import mean_of_labels
-from ragstone.stats.correction.ppi_and_rogan_gladen import (
-    powered_estimate,
-    prediction_powered,
-)
+from ragstone.stats.correction.ppi_and_rogan_gladen import powered_estimate, prediction_powered
 
 Floats = NDArray[np.float64]
 

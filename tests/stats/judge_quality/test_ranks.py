@@ -92,9 +92,7 @@ def delta_of_kendall(x: Floats, y: Floats) -> Floats:
 
 
 @pytest.mark.parametrize("grades", [None, 1])
-def test_interval_of_kendall_is_that_of_the_delta_method_over_all_pairs(
-    grades: int | None,
-) -> None:
+def test_interval_of_kendall_is_that_of_the_delta_method_over_all_pairs(grades: int | None) -> None:
     a, b = pairs(7, 12, grades)
     found = kendall(a, b)
     assert found.interval is not None

@@ -13,11 +13,7 @@ from ragstone.stats.planning.corrected_rate_width import (
     expected_half_width,
     judged_rate,
 )
-from ragstone.stats.planning.labels_needed import (
-    labels_for_mean,
-    labels_for_rate,
-    mean_half_width,
-)
+from ragstone.stats.planning.labels_needed import labels_for_mean, labels_for_rate, mean_half_width
 from ragstone.stats.planning.sample_size import rate_half_width, rate_sample_size
 
 SETTINGS = [(0.3, 0.9, 0.9), (0.3, 0.8, 0.95), (0.7, 0.85, 0.8), (0.1, 0.9, 0.9)]

@@ -25,10 +25,7 @@ def frequencies(draw: object, rows: int, times: int = 4_000) -> np.ndarray:
     return counts / times
 
 
-@given(
-    st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=40),
-    st.data(),
-)
+@given(st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=40), st.data())
 def test_chances_add_up_to_the_sample_and_none_is_zero(
     weights: list[float], data: st.DataObject
 ) -> None:

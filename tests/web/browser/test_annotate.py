@@ -124,9 +124,7 @@ def make(tmp_path: Path) -> Iterator[Make]:
     made: list[Desks] = []
 
     def start(
-        asked: tuple[AskedLabel, ...] = GROUNDING,
-        items: list[QueueItem] | None = None,
-        **form: Any,
+        asked: tuple[AskedLabel, ...] = GROUNDING, items: list[QueueItem] | None = None, **form: Any
     ) -> Desks:
         made.append(Desks(tmp_path, asked, items or [item(n) for n in (1, 2, 3, 4)], **form))
         return made[-1]

@@ -232,8 +232,7 @@ def test_each_filter_is_said_in_words_and_leaves_some(
 
 
 @pytest.mark.parametrize(
-    "query",
-    ["where=faithfulness:a..b", "slice=language", "alarm=x", "since=yesterday", "alarm=99"],
+    "query", ["where=faithfulness:a..b", "slice=language", "alarm=x", "since=yesterday", "alarm=99"]
 )
 def test_a_filter_that_cannot_be_read_is_said(screens: TestClient, query: str) -> None:
     assert screens.get(f"/monitor/examples?{query}").status_code in (400, 404)
@@ -313,8 +312,7 @@ def test_a_rule_that_is_tried_gives_its_delay_and_its_lines(screens: TestClient)
 
 @pytest.mark.usefixtures("patient_rules")
 @pytest.mark.parametrize(
-    "query",
-    ["bar=x", "bar=1.5", "before=0.7", "rate=0.01", "metric=nothing_like_it", "answers=0"],
+    "query", ["bar=x", "bar=1.5", "before=0.7", "rate=0.01", "metric=nothing_like_it", "answers=0"]
 )
 def test_a_rule_that_makes_no_sense_is_told_so(screens: TestClient, query: str) -> None:
     page = shown(screens, f"/monitor/rules?metric=faithfulness&{query}")

@@ -120,9 +120,7 @@ def test_a_plain_form_saves_and_leads_to_the_next_item(pier: Queued) -> None:
     assert "<b>1</b> of 3" in page
 
 
-def test_an_item_is_saved_by_its_number_in_the_form_and_the_first_may_be_0(
-    tmp_path: Path,
-) -> None:
+def test_an_item_is_saved_by_its_number_in_the_form_and_the_first_may_be_0(tmp_path: Path) -> None:
     queued = Queued(tmp_path, items=[item(0), item(1)])
     client = queued.client()
     client.get("/annotate/pier")
@@ -508,9 +506,7 @@ def test_labels_that_are_yes_or_no_have_a_digit_each(pier: Queued) -> None:
     assert rule["blocks"] is True
 
 
-def test_an_owner_is_sent_to_the_progress_and_an_adjudicator_to_what_divides(
-    pier: Queued,
-) -> None:
+def test_an_owner_is_sent_to_the_progress_and_an_adjudicator_to_what_divides(pier: Queued) -> None:
     owner = TestClient(pier.app, follow_redirects=False)
     for path in ("/annotate/pier", "/annotate/pier/1"):
         assert owner.get(path).headers["location"] == "/annotate/pier/progress"

@@ -268,9 +268,7 @@ def test_changed_is_against_the_pinned_run(runs: Path, tmp_path: Path) -> None:
     assert rows(client, "changed=faithfulness&system=local_search") != []
 
 
-def test_repeats_of_a_question_are_one_row_with_spread_and_flip_rate(
-    repeated: TestClient,
-) -> None:
+def test_repeats_of_a_question_are_one_row_with_spread_and_flip_rate(repeated: TestClient) -> None:
     shown = repeated.get("/runs/repeated?page=1").text
     assert shown.count('rel="open"') == 2
     assert "3 answers" in shown

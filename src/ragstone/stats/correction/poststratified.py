@@ -9,13 +9,7 @@ from ragstone.stats.cluster_means import HALF_CLUSTER
 from ragstone.stats.distributions import Interval, wilson_ends
 from ragstone.stats.weights_and_groups import Codes, Floats, Ints, in_order, sums_by
 
-from .corrected import (
-    UNLABELLED_STRATUM,
-    MeanCorrection,
-    Stratum,
-    rate_correction,
-    read_labelled,
-)
+from .corrected import UNLABELLED_STRATUM, MeanCorrection, Stratum, rate_correction, read_labelled
 
 FIRST, STRIDE = 16.0, 4.0
 CLOSE = 1e-12

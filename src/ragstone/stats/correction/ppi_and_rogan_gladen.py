@@ -26,13 +26,7 @@ from .corrected import (
     rate_correction,
     read_labelled,
 )
-from .labels_only import (
-    all_labelled,
-    check_scale,
-    sized_rate,
-    variance_of_labels,
-    weighted_mean,
-)
+from .labels_only import all_labelled, check_scale, sized_rate, variance_of_labels, weighted_mean
 
 NO_POSITIVES = "no_labelled_positives"
 NO_NEGATIVES = "no_labelled_negatives"
