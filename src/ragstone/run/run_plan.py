@@ -76,8 +76,8 @@ class KnownFile(BaseModel):
 
     name: str
     bytes: int
+    # Nanoseconds since 1970.
     changed: int
-    """Nanoseconds since 1970."""
     sample: str
 
 
@@ -159,12 +159,12 @@ class Prepared:
 
     spec: RunSpec
     examples: Examples
+    # Its files, their fingerprint and, if models are asked, how many examples they have.
     known: KnownInput
-    """Its files, their fingerprint and, if models are asked, how many examples they have."""
     label_files: LabelFiles
     chat: ChatJudges
+    # Those that models compare.
     answers: Answers
-    """Those that models compare."""
 
 
 def prepare(request: Request, *, to_ask: bool = True) -> Prepared:

@@ -42,14 +42,14 @@ CITED = "citation_presence"
 class DataFacts:
     """Facts about the data after judging."""
 
+    # Some example has a context.
     retrieved: bool
-    """Some example has a context."""
+    # People labelled contexts.
     labelled: bool
-    """People labelled contexts."""
+    # Ids say what is relevant.
     by_ids: bool
-    """Ids say what is relevant."""
+    # Some answer names a source.
     cited: bool
-    """Some answer names a source."""
 
 
 # Conditions under which a metric is worth its line, where a value alone does not say so.
@@ -176,20 +176,20 @@ class RunSettings(BaseModel):
     model_config = ConfigDict(extra="allow", frozen=True)
 
     ragstone: str = ""
+    # Fingerprint of the examples.
     data: str
-    """Fingerprint of the examples."""
+    # Fingerprints of the label files.
     labels: Any = ()
-    """Fingerprints of the label files."""
     metrics: Any = ()
+    # Fingerprints of the user's own metrics.
     definitions: dict[str, str]
-    """Fingerprints of the user's own metrics."""
     suites: Any = ()
     judges: Any = ()
     local: Several[str]
+    # The models of its NLI judges, each as ``NAME@FINGERPRINT``.
     nli: Several[str]
-    """The models of its NLI judges, each as ``NAME@FINGERPRINT``."""
+    # Absent where no judge is a chat model.
     llm: ChatSettings | None = None
-    """Absent where no judge is a chat model."""
     encoder: Any = None
     bertscore: Any = None
     cross_encoder: Any = None
@@ -199,11 +199,11 @@ class RunSettings(BaseModel):
     columns: Any = None
     limit: Any = None
     skip_bad: Any = None
+    # Absent where thoughts are taken off answers, as they usually are.
     keep_thoughts: Any = None
-    """Absent where thoughts are taken off answers, as they usually are."""
+    # The systems of which some answers are null and others are not, so that a null answer is
+    # missing; absent where there are none.
     partly_answered: Several[str] = []
-    """The systems of which some answers are null and others are not, so that a null answer is
-    missing; absent where there are none."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of ``run.json``."""

@@ -294,8 +294,8 @@ class ModelClient:
     pace: Pace = field(init=False)
     health: ServerHealth = field(init=False)
     _admission: Admission = field(init=False)
+    # Outcomes of questions given up since the run was started or resumed, by key.
     _in_vain: dict[str, Outcome] = field(default_factory=dict)
-    """Outcomes of questions given up since the run was started or resumed, by key."""
 
     def __post_init__(self) -> None:
         limits, name = self.limits, self.model.name

@@ -48,13 +48,13 @@ class Provenance:
 
     ragstone: str
     data: str
+    # For each ask, who filled it, such as ``local 60%+human 40%``.
     judges: Mapping[str, str]
-    """For each ask, who filled it, such as ``local 60%+human 40%``."""
     cluster: str
     opened: ModelNames = NO_MODELS
     chat: ChatSettings | None = None
+    # Asks on which the word of a chat model counts.
     by_chat: Collection[str] = ()
-    """Asks on which the word of a chat model counts."""
 
     def of(self, metric: Metric, estimate: str) -> str:
         parts = [str(metric), metric.how] if metric.how else [str(metric)]

@@ -148,12 +148,12 @@ class FoundRun:
     """A run folder."""
 
     path: Path
+    # When its ``run.json`` was last written, in UTC.
     changed: datetime
-    """When its ``run.json`` was last written, in UTC."""
+    # What ``run.json`` says; None if it is damaged.
     form: Manifest | None
-    """What ``run.json`` says; None if it is damaged."""
+    # How far it said it is, if it is not finished.
     beat: Beat | None = None
-    """How far it said it is, if it is not finished."""
 
     @property
     def goes_on(self) -> bool:

@@ -27,8 +27,8 @@ from .schemas import Counted
 class Violations:
     """Label violations of the examples that passed by, which are scored as given."""
 
+    # One for each rule that is broken, as ``label_violations.jsonl`` has them.
     lines: list[str] = field(default_factory=list)
-    """One for each rule that is broken, as ``label_violations.jsonl`` has them."""
     rules: Counter[str] = field(default_factory=Counter)
 
     def watch(self, examples: Iterable[Example]) -> Iterator[Example]:
@@ -66,20 +66,20 @@ class RunTally:
 
     examples: int = 0
     outcomes: Counter[AskOutcome] = field(default_factory=Counter)
+    # Texts that were compared, by measure of similarity, each distinct pair of a shard once.
     pairs: Counter[str] = field(default_factory=Counter)
-    """Texts that were compared, by measure of similarity, each distinct pair of a shard once."""
+    # Pairs of which a text was longer than the model reads.
     cut: Counter[str] = field(default_factory=Counter)
-    """Pairs of which a text was longer than the model reads."""
+    # Questions to models that came to nothing, by judge, status and reason.
     failed_calls: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    """Questions to models that came to nothing, by judge, status and reason."""
+    # Counts of ``quotes``, ``unfound`` ones and ``unknown`` ids of contexts in models' support.
     quotes: Counter[str] = field(default_factory=Counter)
-    """Counts of ``quotes``, ``unfound`` ones and ``unknown`` ids of contexts in models' support."""
+    # Languages of the texts that the local judge judged; empty where too little tells.
     languages: Counter[str] = field(default_factory=Counter)
-    """Languages of the texts that the local judge judged; empty where too little tells."""
+    # Similarities that failed because their model did.
     unanswered: int = 0
-    """Similarities that failed because their model did."""
+    # Replies to a judge's questions, by judge and the model that its server names.
     served: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """Replies to a judge's questions, by judge and the model that its server names."""
 
     @classmethod
     def of_shard(cls, examples: int, tables: Mapping[str, pl.DataFrame]) -> "RunTally":

@@ -143,29 +143,29 @@ class PieceForm(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
+    # Records, lines and bytes of the file before the next piece.
     end: tuple[Count, Count, Count]
-    """Records, lines and bytes of the file before the next piece."""
+    # Encoding of the file so far; empty while all of it is ASCII.
     encoding: str = ""
-    """Encoding of the file so far; empty while all of it is ASCII."""
+    # True if the file cannot be read after the piece.
     broken: bool = False
-    """True if the file cannot be read after the piece."""
+    # Lines of ``rejected.jsonl``, as text: mostly nobody wants to know what they say.
     rejected: str = ""
-    """Lines of ``rejected.jsonl``, as text: mostly nobody wants to know what they say."""
+    # The same of ``label_violations.jsonl``.
     violations: str = ""
-    """The same of ``label_violations.jsonl``."""
     rules: dict[str, Count] = {}
     spelled: dict[str, Count] = {}
     numbers: dict[str, Count] = {}
     thoughts: Count = 0
+    # Counts as in ``ReadFacts``, like ``thoughts``.
     pictures: Count = 0
-    """Counts as in ``ReadFacts``, like ``thoughts``."""
     mixed: dict[str, Count] = {}
+    # Counts as in ``RecordReader``, like ``spelled``, ``numbers`` and ``mixed``.
     unread: Several[tuple[str, str, Count]] = []
-    """Counts as in ``RecordReader``, like ``spelled``, ``numbers`` and ``mixed``."""
+    # True if any record names a system beside an id of its own.
     own_ids: bool = True
-    """True if any record names a system beside an id of its own."""
+    # If so, the ids of records that name a system alone.
     other_ids: Several[str] = []
-    """If so, the ids of records that name a system alone."""
     unread_ids: Several[str] = []
 
 
@@ -190,8 +190,8 @@ class ShardForm(BaseModel):
     files: dict[str, File]
     counted: Counted
     piece: PieceForm | None = None
+    # Scores that are not in the table; see ``ragstone.run.judging.scoring``.
     alike: Several[AlikeScores] = []
-    """Scores that are not in the table; see ``ragstone.run.judging.scoring``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,8 +41,8 @@ class JudgedBlock:
 
     tables: Tables
     ledger: pl.DataFrame
+    # For each ask the rows of every judge, each subject once.
     rows: Mapping[str, pl.DataFrame]
-    """For each ask the rows of every judge, each subject once."""
 
 
 class Live:

@@ -201,11 +201,11 @@ class _Work:
     evaluation: Evaluation
     data: CutData
     suspects: CrashCandidates
+    # Tasks that are given out once more, before anything new.
     again: "deque[ShardTask]" = field(default_factory=deque)
-    """Tasks that are given out once more, before anything new."""
     out: set[tuple[int, object]] = field(default_factory=set)
+    # Shards whose ids are not looked up yet, for earlier ones are still out.
     came: dict[int, Made] = field(default_factory=dict)
-    """Shards whose ids are not looked up yet, for earlier ones are still out."""
     order: "deque[int]" = field(default_factory=deque)
     seen: SeenIds = field(default_factory=SeenIds)
     looked_up: set[int] = field(default_factory=set)

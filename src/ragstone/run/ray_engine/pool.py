@@ -54,8 +54,8 @@ class _Worker:
     handle: Any
     ready: Any
     node: Node | None = None
+    # References to what comes back, in the order in which it was asked for.
     tasks: "deque[tuple[Any, Any, ShardTask]]" = field(default_factory=deque)
-    """References to what comes back, in the order in which it was asked for."""
 
 
 class Pool:
