@@ -206,7 +206,8 @@ def test_an_old_name_is_replaced_with_a_note_and_any_other_stays_as_it_is_writte
 
 @pytest.mark.parametrize("command", ["view .", "monitor serve", "annotate adjudicate q"])
 def test_a_server_without_its_extra_names_it(monkeypatch: pytest.MonkeyPatch, command: str) -> None:
-    monkeypatch.setitem(sys.modules, "ragstone.web.security", None)
+    monkeypatch.delitem(sys.modules, "ragstone.web.security", raising=False)
+    monkeypatch.setitem(sys.modules, "starlette.datastructures", None)
     found = CliRunner().invoke(app, command.split())
     assert found.exit_code == 2
     assert "ragstone[ui]" in found.stderr

@@ -1,7 +1,7 @@
 """Estimates: a run's means with intervals, computed from its scores by system and slice."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -119,7 +119,7 @@ def estimates_of(
             Estimate(
                 metric=str(metric), family=metric.family, group=dict(fields), value=value,
                 low=low, high=high, level=level, method=method, better=metric.range.better,
-                clusters=clusters, worst=worst, best=best, **asdict(counts),
+                clusters=clusters, worst=worst, best=best, **counts.to_dict(),
                 signature=provenance.of(metric, how),
             )
         )  # fmt: skip

@@ -1,8 +1,9 @@
 """Groups: which examples an estimate is made for, and counts of the scores in each group."""
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -127,6 +128,9 @@ class GroupCounts:
     def total(self) -> int:
         return self.n + self.n_undefined + self.n_missing
 
+    def to_dict(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
 
 NO_SCORES = GroupCounts(0, 0, 0, {}, {}, {})
 
@@ -153,10 +157,21 @@ def counted_scores(
         yield few.with_columns(group=pl.Series(group))
 
 
-def counts_of(part: pl.DataFrame) -> GroupCounts:
-    """The counts of one column and group, whose rows of ``count_of_each`` these are."""
+# Status, reason and label of scores, and how many there are.
+CountedScores = tuple[int, str | None, str | None, int]
+
+
+def counts_by_group(table: pl.DataFrame) -> dict[tuple[int, int], GroupCounts]:
+    """The counts of each column and group, from a table of ``count_of_each``."""
+    rows_of = defaultdict[tuple[int, int], list[CountedScores]](list)
+    for column, group, status, reason, label, count in table.select(*KEYS, "len").iter_rows():
+        rows_of[column, group].append((status, reason, label, count))
+    return {place: _counts_of(rows) for place, rows in rows_of.items()}
+
+
+def _counts_of(rows: Iterable[CountedScores]) -> GroupCounts:
     statuses, labels, by_reason = Counter[int](), Counter[str](), Counter[tuple[str, int]]()
-    for status, reason, label, count in part.select("status", "reason", "label", "len").rows():
+    for status, reason, label, count in rows:
         statuses[status] += count
         if label is not None:
             labels[label] += count

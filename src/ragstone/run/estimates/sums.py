@@ -34,7 +34,7 @@ from .groups import (
     Ints,
     count_of_each,
     counted_scores,
-    counts_of,
+    counts_by_group,
 )
 
 
@@ -243,7 +243,7 @@ class Summed:
     moments: Mapping[tuple[int, int], ClusterMoments]
     totals: Mapping[tuple[str, int], ClusterTotals]
     table: pl.DataFrame
-    counts: Mapping[tuple[int, ...], GroupCounts]
+    counts: Mapping[tuple[int, int], GroupCounts]
 
     def moments_of(self, column: int, group: int) -> ClusterMoments:
         return self.moments.get((column, group), NO_CLUSTERS)
@@ -284,9 +284,7 @@ def summed(
         for bucket in buckets:
             _add_bucket(bucket, groups, composites, moments, totals)
     table = counted.rows()
-    by_group = table.partition_by("column", "group", as_dict=True)
-    counts = dict(zip(by_group, map(counts_of, by_group.values()), strict=True))
-    return Summed(moments, totals, table, counts)
+    return Summed(moments, totals, table, counts_by_group(table))
 
 
 def _add_bucket(

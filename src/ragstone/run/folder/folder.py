@@ -18,7 +18,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -229,7 +228,7 @@ class Folder(RunFiles):
         following = chosen / f"{RunEntry.SHARDS}{UNFINISHED}"
         write_ledger(following, counted())
         following.replace(chosen / RunEntry.SHARDS)
-        write_json(chosen / RunEntry.ESTIMATES, list(map(asdict, estimates)))
+        write_json(chosen / RunEntry.ESTIMATES, [estimate.to_dict() for estimate in estimates])
         files = {}
         for name in (RunEntry.ESTIMATES, RunEntry.SHARDS):
             files[name] = described(chosen / name).model_dump(exclude_none=True)
