@@ -186,19 +186,19 @@ def test_a_model_saved_anew_is_loaded_anew(folder: Path) -> None:
     assert first.embed(TEXTS).tolist() != second.embed(TEXTS).tolist()
 
 
-@pytest.mark.usefixtures("with_torch")
-def test_embeddings_are_kept_for_the_next_process(folder: Path) -> None:
-    expected = open_encoder(str(folder)).embed(TEXTS)
+def test_embeddings_are_kept_for_the_next_process() -> None:
+    put("builtin:minilm", "minilm")
+    expected = open_encoder("builtin:minilm").embed(TEXTS)
     script = """
 import sys, json
 from ragstone.models import open_encoder
-encoder = open_encoder(sys.argv[1])
+encoder = open_encoder('builtin:minilm')
 def none(texts):
     raise AssertionError(texts)
 encoder.uncached.embed = none
-print(json.dumps(encoder.embed(json.loads(sys.argv[2])).tolist()))
+print(json.dumps(encoder.embed(json.loads(sys.argv[1])).tolist()))
 """
-    command = [sys.executable, "-c", script, str(folder), json.dumps(TEXTS)]
+    command = [sys.executable, "-c", script, json.dumps(TEXTS)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == expected.tolist()
 
