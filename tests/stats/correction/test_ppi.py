@@ -86,6 +86,22 @@ def test_clusters_of_one_row_are_nearly_independent_rows() -> None:
     assert single.effective_labels == pytest.approx(alone.effective_labels, rel=0.05)
 
 
+@pytest.mark.parametrize("together", [1, 3])
+def test_a_few_rows_left_open_do_not_carry_the_mean(together: int) -> None:
+    """Five of 90 rows have no label, and by chance all the same score; the judge is right."""
+    drawn = np.random.default_rng(3)
+    judged = drawn.integers(0, 2, 90).astype(float)
+    open_rows = np.flatnonzero(judged == 0)[:5]
+    labelled = np.setdiff1d(np.arange(90), open_rows)
+    found = prediction_powered(
+        judged, labelled, judged[labelled], low=0, high=1, clusters=np.arange(90) // together
+    ).at(0.95)
+    assert found.value == pytest.approx(judged[labelled].mean(), abs=0.05)
+    assert found.interval is not None
+    assert found.interval.low < judged.mean() < found.interval.high
+    assert found.interval.high - found.interval.low > 0.1
+
+
 def test_rows_that_repeat_inside_their_cluster_tell_nothing_new() -> None:
     judge, people = drawn(5, judged=200)
     once = prediction_powered(judge, np.arange(50), people[:50], clusters=np.arange(200)).at(0.95)

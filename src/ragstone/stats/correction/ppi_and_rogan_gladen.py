@@ -208,14 +208,19 @@ def powered_estimate(judged: Floats, sample: LabelledRows) -> tuple[float, float
     labelled[sample.rows] = True
     adds = np.zeros(len(judged))
     adds[sample.rows] = share * (sample.labels - label_mean)
-    follows = (judged - _centre(judged, labelled, sample.weighted)) / len(judged)
+    fair = sample.clusters is None and not sample.weighted
+    spread = (judged - _centre(judged, labelled, fair=fair)) / len(judged)
+    follows = spread.copy()
     follows[sample.rows] -= share * (seen - seen_mean)
     if sample.clusters is not None:
         adds = sums_by(sample.clusters, adds)
-        follows = sums_by(sample.clusters, follows)
+        follows, spread = sums_by(sample.clusters, follows), sums_by(sample.clusters, spread)
         labelled = np.bincount(sample.clusters, weights=labelled) > 0
-    fair = sample.clusters is None and not sample.weighted
-    gain = _paper_gain(judged, sample) if fair else _least_variance_gain(adds, follows, labelled)
+    gain = (
+        _paper_gain(judged, sample)
+        if fair
+        else _least_variance_gain(adds, follows, spread, labelled)
+    )
     rest = len(judged) - sample.n
     most = len(judged) / max(1, rest)
     gain = clamp(gain, 0, most)
@@ -225,12 +230,13 @@ def powered_estimate(judged: Floats, sample: LabelledRows) -> tuple[float, float
     return value, gain / most if rest else 0.0, inside, outside
 
 
-def _centre(judged: Floats, labelled: NDArray[np.bool_], weighted: bool) -> float | Floats:
-    """Centre of the judge's scores: separate means of labelled and other rows if both are random.
+def _centre(judged: Floats, labelled: NDArray[np.bool_], *, fair: bool) -> float | Floats:
+    """Centre of the judge's scores: separate means of labelled and other rows for a fair draw.
 
-    With weights the labelled rows are no simple random sample, so all share the overall mean.
+    With weights or clusters all share the overall mean: a handful of rows without labels may lie
+    close together by chance.
     """
-    if weighted or labelled.all():
+    if not fair or labelled.all():
         return float(judged.mean())
     return np.asarray(np.where(labelled, judged[labelled].mean(), judged[~labelled].mean()))
 
@@ -242,10 +248,18 @@ def _paper_gain(judged: Floats, sample: LabelledRows) -> float:
     return together / variance if variance else 0.0
 
 
-def _least_variance_gain(adds: Floats, follows: Floats, labelled: NDArray[np.bool_]) -> float:
-    scale = np.where(labelled, _correction(labelled.sum()), _correction((~labelled).sum()))
-    square = float(scale @ follows**2)
-    return -float(scale @ (adds * follows)) / square if square else 0.0
+def _least_variance_gain(
+    adds: Floats, follows: Floats, spread: Floats, labelled: NDArray[np.bool_]
+) -> float:
+    """The gain of least variance; that of the rest is taken from all units, as the paper does.
+
+    A handful of units without labels may have equal scores by chance, which would make their mean
+    count for certain.
+    """
+    scale = _correction(labelled.sum())
+    rest = (~labelled).sum() * _correction(len(spread)) * float(np.mean(spread**2))
+    square = scale * float(follows[labelled] @ follows[labelled]) + rest
+    return -scale * float(adds[labelled] @ follows[labelled]) / square if square else 0.0
 
 
 def _mean_variance(effect: Floats) -> float:
