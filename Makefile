@@ -12,7 +12,6 @@ COMPILE = $(BIN)/uv pip compile -q pyproject.toml --universal --python-version 3
 BASE := $(VENV)/.base-installed
 DEV := $(VENV)/.dev-installed
 DEMO := runs/demo
-DATA := src/ragstone/data/cornwall.jsonl
 SEED := $(or $(SEED),$(shell od -An -N2 -tu2 /dev/urandom | tr -d ' '))
 # Folders of tests lie in memory that has 8 GB free: on a disk SQLite waits at every commit.
 MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 8000000 { print "/dev/shm" }')
@@ -26,8 +25,8 @@ FILES_OF_shared = $(shell grep -rlw shared tests --include='test_*.py')
 .DEFAULT_GOAL := help
 .PHONY: demo test peers programs check lint types rooms lock wheel clean help
 
-demo: $(VENV)/.demo ## evaluate the bundled example data
-	@$(BIN)/ragstone evaluate $(DATA) --by question_type --out $(DEMO)
+demo: $(DEV) ## what Ragstone does with 30 questions of its own, in the browser
+	@$(BIN)/ragstone demo $(DEMO)
 
 # Bytecode is kept, whatever the environment says: many tests start commands, a second sooner with it.
 test: programs ## run all tests; ROOM=monitor those of a room, MARK="not browser" those of a mark
@@ -108,9 +107,4 @@ $(VENV)/.peers-installed: $(DEV)
 	@echo "Installing torch, sentence-transformers, bert-score and sacrebleu, which some tests compare with ..."
 	@$(PIP) install -qq --no-compile torch==2.13.0
 	@$(PIP) install -qq --no-compile sentence-transformers bert-score sacrebleu
-	@touch $@
-
-# A run that older code or other data made is not gone on with but made anew.
-$(VENV)/.demo: $(BASE) $(shell find src -name '*.py' -o -name '*.jsonl')
-	@rm -rf $(DEMO)
 	@touch $@

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ragstone.web.entry_points import write_report
 
     __version__: str
+    open = Run.open
 
 _ROOMS = {
     "Context": "data",
@@ -119,6 +120,8 @@ if not TYPE_CHECKING:  # or a type checker would believe that every name is ther
             from importlib.metadata import version
 
             return version("ragstone")
+        if name == "open":  # Not in ``__all__``, for it would hide Python's own.
+            return import_module("ragstone.run").Run.open
         if name in ("guard", "monitor"):
             return import_module(f"ragstone.{name}")
         if name in _MOVED:

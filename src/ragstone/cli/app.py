@@ -17,6 +17,7 @@ from ragstone.core.python_runtime import relax_garbage_collector
 
 from .annotate import annotate
 from .decide import compare, correct, gate, weights
+from .demo import demo
 from .doctor import doctor
 from .evaluate import evaluate, score
 from .guard import guard
@@ -30,7 +31,7 @@ from .runs import batches, export, report, runs, show, view
 
 app = group(Start, name="ragstone", pretty_exceptions_enable=False)
 PANELS: dict[str, tuple[Callable[..., None], ...]] = {
-    "Measure": (evaluate, score),
+    "Measure": (demo, evaluate, score),
     "Inspect": (view, report, runs, batches, show, correct, export),
     "Decide": (compare, gate),
     "Use human labels": (sample, labels, agreement, calibrate, weights),

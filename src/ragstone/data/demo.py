@@ -7,6 +7,7 @@ are planted on purpose; where one is, ``meta.planted`` says of which kind it is 
 
 import tomllib
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -54,6 +55,29 @@ def demo_records(version: Literal[1, 2] = 1) -> Iterator[dict[str, Any]]:
             if "planted" in reply:
                 record["meta"] = {"planted": reply["planted"]}
             yield record
+
+
+# Who labelled the answers of the first version: both are Ragstone's authors.
+ANNOTATORS = ("annotator-1", "annotator-2")
+
+
+def demo_label(annotator: str, example: str, claim: str) -> str:
+    """Return whether a claim of an answer is ``supported`` or ``absent``, as an annotator says.
+
+    The second one is stricter with what careful readers may judge differently.
+    """
+    marks = (UNSUPPORTED,) if annotator == ANNOTATORS[0] else (UNSUPPORTED, DOUBTFUL)
+    marked = [sentence for sentence in _answers()[example] if sentence.startswith(marks)]
+    return "absent" if any(claim in _text(sentence) for sentence in marked) else "supported"
+
+
+@cache
+def _answers() -> dict[str, list[str]]:
+    return {
+        f"{question['id']}-{system}": question[system]["answer"]
+        for question in _table("questions")["questions"]
+        for system in SYSTEMS
+    }
 
 
 def _text(sentence: str) -> str:

@@ -180,6 +180,20 @@ class Run(Displayable):
             rows.append({"metric": estimate.metric, **groups, **record})
         return pl.DataFrame(rows, infer_schema_length=None)
 
+    def table(self) -> pl.DataFrame:
+        """Return a table to read: a row a metric, a column a system, means with 95 % intervals.
+
+        It has the metrics for which any answer has a value, over all answers of a system.
+        ``estimates`` has the numbers.
+        """
+        rows: dict[str, dict[str, str]] = {}
+        for each in self.estimate_list:
+            if each.group.keys() == {"system"} and each.value is not None:
+                interval = "" if each.low is None else f" [{each.low:.2f}, {each.high:.2f}]"
+                row = rows.setdefault(each.metric, {"metric": each.metric})
+                row[each.group["system"]] = f"{each.value:.2f}{interval}"
+        return pl.DataFrame(list(rows.values()), infer_schema_length=None)
+
     @property
     def shards(self) -> tuple[int, ...]:
         """The numbers of the pieces of the data, by which tables can be read in little memory."""

@@ -165,6 +165,6 @@ def test_what_people_say_in_a_queue_counts_as_it_comes(folder: Path, tmp_path: P
         item = queue.save("ann", item.item, answers, str(at))
         if at in (19, 23):
             text = settled(client, "/runs/bare/judge")
-            counts.append((f"{at + 1} labels" in text, "labels in the queues of this run" in text))
+            counts.append((f"{at + 1} labels" in text, "labels in the queue q" in text))
     assert counts == [(True, True), (True, True)]
     assert "items still to label" in text

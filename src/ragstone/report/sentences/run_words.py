@@ -153,7 +153,7 @@ def _better(summary: "Summary") -> list[str]:
             return ["On every metric that compares them, the systems have the same inputs."]
         return [f"{apart[0]}, so they are not compared."] if apart else []
     if summary.pair:
-        return [_between(summary.pair)]
+        return [between_two(summary.pair)]
     metrics = _any_of(summary.tested)
     parts = [_lead(item, len(summary.systems)) for item in (*summary.leads, *summary.wins)]
     if len(parts) > NAMED + 1:
@@ -219,7 +219,8 @@ def _lead(lead: "Lead", systems: int) -> str:
     return f"{_named(lead.systems)} {are} better than {whom} on {_metrics(lead.metrics)}"
 
 
-def _between(ones: Sequence["Comparison"]) -> str:
+def between_two(ones: Sequence["Comparison"]) -> str:
+    """Say on which metrics one of two systems is better than the other, from all pairs of them."""
     a, b = _named([ones[0].a]), _named([ones[0].b])
     won = {verdict: [pair for pair in ones if pair.verdict == verdict] for verdict in VERDICTS}
     parts = []

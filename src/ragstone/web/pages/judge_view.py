@@ -16,7 +16,7 @@ from ragstone.annotation.annotator_agreement import ColumnAgreement, agreement_o
 from ragstone.annotation.read_labels import read_label_table
 from ragstone.core.errors import InputError
 from ragstone.report import charts
-from ragstone.report.number_format import METHODS, scale_for, short_name, spoken_name
+from ragstone.report.number_format import METHODS, scale_for, short_name, spoken_name, with_and
 from ragstone.report.page import IntervalCell, Reliability, Scale, Tone
 from ragstone.report.pages.agreement_page import COEFFICIENTS, REASONS
 from ragstone.report.pages.calibration_page import reliability_of
@@ -186,7 +186,8 @@ def believed(run: Run, queues: Sequence[str] = ()) -> Believed:
         labelled = pl.col("id").is_in(table.used["example_id"].unique().to_list())
     rows = run.examples(["id", "question"], where=labelled)
     questions = {str(id): str(text or id) for id, text in rows.iter_rows()}
-    where = "in the queues of this run" if queues else "in the data of the run"
+    names = with_and([queue.rpartition("#")[2] for queue in queues])
+    where = f"in the queue {names}" if queues else "in the data of the run"
     if len(rows) > MOST_LABELLED:
         why = (
             f"{len(rows):,} answers carry labels, more than this page measures. The command below "

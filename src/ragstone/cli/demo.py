@@ -1,0 +1,129 @@
+"""Demo command: what Ragstone does with 30 questions of its own, up to a day of production."""
+
+import json
+import shlex
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragstone.data.demo import ANNOTATORS, CHANGED, demo_label, demo_records
+
+from .options import with_server
+from .output import say, say_address
+
+if TYPE_CHECKING:
+    from ragstone.run import Run
+    from ragstone.web.security import ServerAddress
+
+LABELLED, TO_LABEL = "written-for-the-demo", "yours"
+INSTRUCTIONS = (
+    "The labels of annotator-1 and annotator-2 were written by Ragstone's authors for the demo. "
+    "Nobody else was asked."
+)
+# What the gate asks of the second version, and how much worse than the first it may be.
+BAR, MARGIN = "faithfulness >= 0.8", 0.05
+# A day of production in seconds, and its answers, the second half of them by the second version.
+DAY, ANSWERS = 86_400.0, 120
+
+
+@with_server(8421)
+def demo(folder: Path = Path("runs"), *, no_browser: bool = False, at: "ServerAddress") -> None:
+    """Show on bundled answers what Ragstone does, and open it in the browser.
+
+    Three systems answer 30 questions, one of them in two versions. All is evaluated, the versions
+    are compared, the second one is gated, labels correct the judge, and a day of production is
+    watched. The answers, their planted faults and the labels were written by Ragstone's authors. No
+    key and no network are needed. Needs the extra ui.
+
+    Exit status: 0 stopped, 2 the folder has other runs of these names, or the port is taken.
+
+    Args:
+        folder ([DIR]): Folder for the runs demo and demo-2, the labels and the monitor's store.
+        no_browser: Only print the address.
+    """
+    from ragstone import analysis
+    from ragstone.analysis.summaries.run_summary import summarise
+    from ragstone.report.pages.release_gate_page import gate_page
+    from ragstone.report.sentences.run_words import between_two, summary_sentences
+    from ragstone.web import entry_points
+
+    folder.mkdir(parents=True, exist_ok=True)
+    first, second = _evaluated(folder, 1), _evaluated(folder, 2)
+    _label(folder, first, second)
+    comparisons = analysis.compare(second, first).comparisons
+    gate = analysis.gate(
+        second, [BAR], no_worse_than=[f"{first.path}:{MARGIN}"], only=["faithfulness"]
+    )
+    _watch(folder / "monitor")
+    say(" ".join(summary_sentences(summarise(first))[:2]))
+    say(f"The second version of {CHANGED}: {between_two(comparisons)}")
+    say(f"May it be released? {gate_page(second, gate, {}).said}.")
+    say(f"A day of production: ragstone monitor serve --store {shlex.quote(f'{folder}/monitor')}")
+    entry_points.view(
+        folder, at=at, browser=not no_browser, told=lambda port: say_address(port, "All runs:")
+    )
+
+
+def _evaluated(folder: Path, version: int) -> "Run":
+    from ragstone import evaluate
+
+    name = "demo" if version == 1 else f"demo-{version}"
+    data = folder / f"{name}.jsonl"
+    lines = (json.dumps(record, ensure_ascii=False) for record in demo_records(version))
+    data.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return evaluate(data, judge="local:strings", by=["question_type"], out=folder / name)
+
+
+def _label(folder: Path, first: "Run", second: "Run") -> None:
+    """Make a queue that both annotators have labelled, and one for whoever tries the demo."""
+    from ragstone.analysis import annotate
+    from ragstone.annotation.queue.form import ItemAnswers
+
+    queue = annotate(
+        first.path, folder, metric="faithfulness", name=LABELLED, per_item=2, together=True,
+        instructions=INSTRUCTIONS,
+    )  # fmt: skip
+    for annotator in ANNOTATORS:
+        queue.invite(annotator)
+        item = queue.next(annotator)
+        while item is not None:
+            labels = {
+                (part.unit, part.name): {"support": demo_label(annotator, item.id, part.text)}
+                for part in item.parts
+            }
+            item = queue.save(annotator, item.item, ItemAnswers(labels), str(item.item))
+    annotate(second.path, folder, metric="unsupported_claim", n=10, name=TO_LABEL)
+
+
+def _watch(store: Path) -> None:
+    """Make a day of production, unless it is there: each answer is checked, and judged."""
+    if store.exists():
+        return
+    from ragstone.monitor.intake.store_sender import StoreSender
+    from ragstone.monitor.settings import DEFAULTS
+    from ragstone.monitor.store.store import open_store
+    from ragstone.monitor.worker import MonitorWorker
+
+    records = [
+        [record for record in demo_records(version) if record["system"] == CHANGED]
+        for version in (1, 2)
+    ]
+    began, half, lines = time.time() - DAY, ANSWERS // 2, []
+    for number in range(ANSWERS):
+        of_version = records[number // half]
+        record = of_version[number % len(of_version)]
+        fields = {name: record[name] for name in ("question", "answer", "contexts")}
+        fields |= {"version": f"v{number // half + 1}", "at": began + number * DAY / ANSWERS}
+        lines.append(json.dumps(fields).encode())
+    sender = StoreSender(str(store))
+    sender.send(lines, dropped=0)
+    sender.close()
+    opened = open_store(store)
+    try:
+        # In a minute: an answer is judged when nothing more can come that belongs to it.
+        settings = DEFAULTS.with_options(judges=(), rate=1.0)
+        worker = MonitorWorker(opened, settings, now=lambda: time.time() + 60)
+        while worker.step() + worker.judge():
+            pass
+    finally:
+        opened.close()

@@ -1,0 +1,87 @@
+"""The demo says who is better, lets the better version pass, and leaves nothing half done."""
+
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import uvicorn
+
+from ragstone import Run
+from ragstone.annotation.queue.labels_store import open_labels
+from ragstone.annotation.queue.queue import Queue
+from ragstone.data.demo import ANNOTATORS
+from tests.cli.conftest import Outcome, call
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("demo") / "runs"
+
+
+@pytest.fixture(scope="module")
+def demo(folder: Path) -> Callable[[], Outcome]:
+    """The demo with an app that ends as soon as it is served."""
+
+    def run(_: uvicorn.Server, sockets: list[socket.socket]) -> None:
+        for listening in sockets:
+            listening.close()
+
+    def start() -> Outcome:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(uvicorn.Server, "run", run)
+            return call("demo", str(folder), "--no-browser", "--port", "0")
+
+    return start
+
+
+@pytest.fixture(scope="module")
+def printed(demo: Callable[[], Outcome]) -> str:
+    outcome = demo()
+    assert outcome.status == 0, outcome.err
+    return outcome.out
+
+
+def test_it_says_who_is_better_and_what_may_be_released(printed: str, folder: Path) -> None:
+    lines = printed.splitlines()
+    assert "local_search is better than both others on" in lines[0]
+    assert "demo-2/basic_search is better than demo/basic_search on 1" in lines[1]
+    assert " worse on " not in lines[1]
+    assert lines[2].startswith("May it be released? PASS by the local judge's numbers")
+    assert f"ragstone monitor serve --store {folder}/monitor" in lines[3]
+    assert "http://127.0.0.1:" in lines[4]
+
+
+def test_labels_correct_the_judge_and_some_are_left_to_whoever_tries_it(
+    printed: str, folder: Path
+) -> None:
+    queues = {name: Queue(open_labels(folder), name) for name in ("written-for-the-demo", "yours")}
+    assert "written by Ragstone's authors" in queues["written-for-the-demo"].form.instructions
+    assert queues["written-for-the-demo"].next(ANNOTATORS[0]) is None
+    queues["yours"].invite("me")
+    assert queues["yours"].next("me") is not None
+    labels = ("--labels", f"{folder}/labels.sqlite#written-for-the-demo")
+    checked = call("calibrate", str(folder / "demo"), *labels, "--json").json
+    [mean] = [
+        mean for mean in checked["estimates"]
+        if mean["metric"] == "faithfulness" and not mean["group"]
+    ]  # fmt: skip
+    assert mean["corrected"]["n_labels"] > 80
+    labels_alone, judge = mean["labels"]["value"], mean["judge"]["value"]
+    assert labels_alone - 0.05 < mean["corrected"]["value"] < judge
+    assert printed
+
+
+def test_a_day_of_production_is_checked_and_judged(printed: str, folder: Path) -> None:
+    assert printed
+    status = call("monitor", "status", "--store", f"{folder}/monitor", "--json").json
+    assert (status["answers"], status["assessed"], status["judged"]) == (120, 120, 120)
+
+
+def test_a_second_time_changes_nothing(
+    printed: str, demo: Callable[[], Outcome], folder: Path
+) -> None:
+    before = Run.open(folder / "demo").estimates()
+    again = demo()
+    assert again.out.splitlines()[:4] == printed.splitlines()[:4]
+    assert Run.open(folder / "demo").estimates().equals(before)

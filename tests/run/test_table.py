@@ -1,0 +1,26 @@
+"""The table of a run reads as the first screen: metrics by systems, each mean with its interval."""
+
+from pathlib import Path
+
+import ragstone
+
+ROWS = [
+    {"question": question, "answer": answer, "contexts": ["The pier is 90 m long."]}
+    for question, answer in (
+        ("How long is the pier?", "The pier is 90 m long."),
+        ("How wide is the mole?", "I do not know."),
+    )
+]
+
+
+def test_systems_are_columns_and_slices_are_left_out(tmp_path: Path) -> None:
+    rows = [row | {"system": system, "topic": "sea"} for row in ROWS for system in ("a", "b")]
+    run = ragstone.evaluate(rows, metrics=["abstention"], by=["topic"], out=tmp_path / "run")
+    assert run.table().columns == ["metric", "a", "b"]
+    assert run.table().rows() == [("abstention", "0.50 [0.09, 0.91]", "0.50 [0.09, 0.91]")]
+    assert ragstone.open(tmp_path / "run").table().equals(run.table())
+
+
+def test_answers_without_a_system_have_one_column_and_what_has_no_value_is_left_out() -> None:
+    run = ragstone.evaluate(ROWS[1:], metrics=["abstention", "faithfulness"])
+    assert run.table().to_dicts() == [{"metric": "abstention", "default": "1.00 [0.21, 1.00]"}]
