@@ -4,7 +4,7 @@ import json
 import shlex
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ragstone.data.demo import ANNOTATORS, CHANGED, demo_label, demo_records
 
@@ -64,7 +64,7 @@ def demo(folder: Path = Path("runs"), *, no_browser: bool = False, at: "ServerAd
     )
 
 
-def _evaluated(folder: Path, version: int) -> "Run":
+def _evaluated(folder: Path, version: Literal[1, 2]) -> "Run":
     from ragstone import evaluate
 
     name = "demo" if version == 1 else f"demo-{version}"
@@ -87,7 +87,7 @@ def _label(folder: Path, first: "Run", second: "Run") -> None:
         queue.invite(annotator)
         item = queue.next(annotator)
         while item is not None:
-            labels = {
+            labels: dict[tuple[str, str], dict[str, str]] = {
                 (part.unit, part.name): {"support": demo_label(annotator, item.id, part.text)}
                 for part in item.parts
             }
@@ -105,8 +105,8 @@ def _watch(store: Path) -> None:
     from ragstone.monitor.worker import MonitorWorker
 
     records = [
-        [record for record in demo_records(version) if record["system"] == CHANGED]
-        for version in (1, 2)
+        [record for record in versions if record["system"] == CHANGED]
+        for versions in (demo_records(1), demo_records(2))
     ]
     began, half, lines = time.time() - DAY, ANSWERS // 2, []
     for number in range(ANSWERS):
