@@ -210,7 +210,7 @@ class GuardMiddleware:
     way or in several parts, or is larger than ``most_bytes``; nor is a stream in which no text is
     known, which is held until its first text. The same holds of an event that may be text where
     none is expected: data that is no JSON object, a value at the path that is no text, or text
-    under a name of an event. It passes or is left out by ``if_not_judged``, and the note has
+    under a name of an event. It passes or is left out as what is not judged, and the note has
     ``unread`` among what is ``beside`` the answer. Refusals and speech of a chat model
     (``refusal``, ``audio``) pass as tool calls do, and are named there too. Where an event at the
     end of a stream of a chat API repeats the text, it repeats only what was let through; at
