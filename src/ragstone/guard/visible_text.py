@@ -1,4 +1,11 @@
-"""Visible text: what a reader sees of a text, in plain letters, and what no check can read."""
+"""Visible text: what a reader sees of a text, in plain letters, and what no check can read.
+
+Characters that are not shown are left out (`n\\u200bot` is *not*), and letters in another shape are
+letters (𝐍, Ⓝ, Ｎ, 🅝, ɴ). Letters spelled out as flags, and Cyrillic or Greek letters that look like
+Latin ones, are read as what they are. Characters that a reader may understand but no check can read
+(braille, several private-use characters side by side, tags outside a flag, reversed direction, runs
+of hidden characters) leave the check ``answer`` not judged.
+"""
 
 import re
 import unicodedata

@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import re
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -29,7 +28,6 @@ from ragstone.guard.guard_input import LONGEST_SENTENCE
 from ragstone.guard.stream import AsyncStream, PushedStream
 from ragstone.guard.stream.release import parts_of
 from ragstone.guard.stream.unit_judge import UnitJudge
-from tests.project import ROOT
 
 GUARD = Guard(Checks(citations=False), deadline=60)
 TEXTS = ["The bridge opened in 1859. It was paid by the town. It is made of granite."]
@@ -755,13 +753,6 @@ def test_the_scores_of_contexts_are_looked_at_once_for_the_whole() -> None:
     judge.read()
     found = judge.conclude(GOOD)
     assert [issue.code for issue in found.issues] == ["low_retrieval_score"]
-
-
-def test_the_example_of_the_docs_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    page = ROOT / "docs" / "guard-streams.md"
-    [example] = re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.M | re.S)
-    exec(compile(example, str(page), "exec"), {})
-    assert capsys.readouterr().out.startswith("It is 90 m long. [not")
 
 
 def test_a_heading_with_a_new_number_is_held() -> None:

@@ -201,6 +201,25 @@ class GuardMiddleware:
     goes wrong in the guard becomes an error of the request: the answer is then not judged, and
     ``if_not_judged`` says whether it passes.
 
+    Contexts are taken from the first of these that has them: ``tell_guard``, ``extract``,
+    ``contexts`` in the request, and ``reply_contexts`` in the reply or in an event before its text.
+    Where they are known, a question that cannot be read switches nothing off: the answer is judged
+    by the contexts alone, and the log says why.
+
+    A reply is not judged if it is not JSON, is broken, has a key twice, is compressed in an unknown
+    way or in several parts, or is larger than ``most_bytes``; nor is a stream in which no text is
+    known, which is held until its first text. The same holds of an event that may be text where
+    none is expected: data that is no JSON object, a value at the path that is no text, or text
+    under a name of an event. It passes or is left out as what is not judged, and the note has
+    ``unread`` among what is ``beside`` the answer. Refusals and speech of a chat model
+    (``refusal``, ``audio``) pass as tool calls do, and are named there too. Where an event at the
+    end of a stream of a chat API repeats the text, it repeats only what was let through; at
+    ``event_text`` events behind the first text, and comments, are not looked at. Of Anthropic's
+    messages each block of text is judged by itself, also where citations cut a sentence in two.
+
+    The app does not see ``Accept-Encoding`` and ``Range``, by which whoever asks would get a reply
+    that cannot be read. A middleware that compresses belongs outside, so add it after this one.
+
     JSON paths have ``.key``, ``['any key']``, ``[0]``, ``[-1]`` and ``[*]``.
 
     Attributes:

@@ -1,4 +1,17 @@
-"""Unit judge: judges the units of a streamed answer, such as sentences, in order."""
+"""Unit judge: judges the units of a streamed answer, such as sentences, in order.
+
+Unless it has a new address, what claims nothing by its form passes, whatever it says: a heading of
+a text or of a table, if it has no new number; a question ("Did you know that …?"); a courtesy of up
+to 25 words ("I hope this helps, because …"); a line that ends in a colon or begins with "Source:";
+a sentence that begins with what is not known and goes on ("The contexts do not say how long it is,
+and …"); and what stands as a whole in square brackets, of up to five words without a stop, or in
+round ones that end in a year. A sentence of more than 20,000 characters is ``not_judged``.
+
+Judged as one, so that they can pass together where one alone would not, are two sentences that are
+read as one: behind a semicolon, `<br>`, or a stop with a lower-case letter or the mark of code, of
+a formula or of the direction of writing behind it. A bare "Yes." at the beginning leaves with the
+claim that follows it. Fences of tildes (`~~~`) are read as prose, line by line.
+"""
 
 import re
 import time
