@@ -4,7 +4,8 @@
 
 Writes the pages' outputs anew. Commands stand in ``sh`` blocks, each with its output in the
 ``text`` block behind it, that of the last one where there are several; a ``csv NAME`` block is a
-file that the commands find. The demo data are there as ``cornwall.jsonl``.
+file that the commands find. The demo data are there as ``cornwall.jsonl``. A ``text`` block whose
+last line is ``…`` shows as many lines of the output as it has before it.
 """
 
 import os
@@ -20,7 +21,10 @@ from typer.testing import CliRunner
 from ragstone.cli.app import app
 from ragstone.data import cornwall
 
-PAGES = [Path(__file__).with_name(name) for name in ("quick-start.md", "how-sure.md", "promise.md")]
+PAGES = [
+    Path(__file__).with_name(name)
+    for name in ("quick-start.md", "compare.md", "gate.md", "calibrate.md", "promise.md")
+]
 WIDTH = "100"
 
 BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
@@ -40,9 +44,17 @@ def played(page: str) -> str:
                 last = [output(line) for line in commands(text)][-1]
             elif kind == "csv" and name:
                 Path(name).write_text(text, encoding="utf-8")
-            shown = last if kind == "text" else text
+            shown = as_long_as(text, last) if kind == "text" else text
             found.append(f"```{kind}{f' {name}' if name else ''}\n{shown}```\n")
     return "".join([*found, page[at:]])
+
+
+def as_long_as(shown: str, output: str) -> str:
+    """The output, or its first lines where those shown end with ``…``."""
+    *lines, end = shown.splitlines() or [""]
+    if end != "…":
+        return output
+    return "".join(f"{line}\n" for line in [*output.splitlines()[: len(lines)], end])
 
 
 def commands(text: str) -> list[str]:

@@ -182,7 +182,9 @@ def test_every_command_and_option_exists(path: Path) -> None:
             assert {word for word in words if word.startswith("--")} <= known, line
 
 
-@pytest.mark.parametrize("name", ["quick-start.md", "how-sure.md", "promise.md"])
+@pytest.mark.parametrize(
+    "name", ["quick-start.md", "compare.md", "gate.md", "calibrate.md", "promise.md"]
+)
 def test_worked_examples_print_what_the_page_says(name: str) -> None:
     played = runpy.run_path(str(ROOT / "docs" / "worked.py"))["played"]
     page = text_of(f"docs/{name}")

@@ -134,7 +134,7 @@ def written(folder: Path) -> None:
         (folder / f"{name}.csv").write_text("\n".join([head, *judged]), encoding="utf-8")
     pages = docs()
     for document in (
-        "docs/how-sure.md",
+        "docs/calibrate.md",
         "docs/rubrics.md",
         "docs/own-metric.md",
         "docs/promise.md",
