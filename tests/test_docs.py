@@ -216,8 +216,8 @@ def test_python_of_the_promise_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_python_of_the_alarms_says_what_the_page_says() -> None:
     names: dict[str, Any] = {}
-    for snippet in blocks(text_of("docs/alarms.md"), "python"):
-        exec(compile(snippet, "alarms.md", "exec"), names)
+    for snippet in blocks(text_of("benchmarks/monitor.md"), "python"):
+        exec(compile(snippet, "monitor.md", "exec"), names)
     # The page's table has 362 and 578, of 2,000 draws.
     assert names["delay"].median == pytest.approx(362, rel=0.1)
     assert names["delay"].p90 == pytest.approx(578, rel=0.1)

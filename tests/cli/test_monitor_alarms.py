@@ -20,6 +20,7 @@ from ragstone.monitor.store.stored_alarms import (
 from tests.project import ROOT
 
 DOCUMENT = ROOT / "docs" / "monitor-rules.md"
+EXAMPLE = ROOT / "examples" / "watched" / "all-settings.toml"
 FACTS = {"metric": "faithfulness", "better": "+", "mean": 0.62, "answers": 117, "bar": 0.75}
 
 
@@ -86,18 +87,9 @@ def test_a_rule_that_is_not_there_is_not_silenced(store: str) -> None:
     assert "366d is longer than a year: write 365d or less" in endless.stderr
 
 
-def example() -> str:
-    """The file in the documentation."""
-    found = re.search(r"```toml\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)
-    assert found is not None
-    return found[1]
-
-
-def test_the_example_of_the_documentation_is_right_and_its_delays_are_told(tmp_path: Path) -> None:
-    file = tmp_path / "rules.toml"
-    file.write_text(example(), encoding="utf-8")
-    assert [rule.slice for rule in read_settings(file).rules] == ["", "language", "tier=gold"]
-    found = json.loads(run("rules", str(file), "--json").stdout)
+def test_the_example_of_all_settings_is_right_and_its_delays_are_told() -> None:
+    assert [rule.slice for rule in read_settings(EXAMPLE).rules] == ["", "language", "tier=gold"]
+    found = json.loads(run("rules", str(EXAMPLE), "--json").stdout)
     by_name = {one["rule"]: one for one in found["rules"]}
     assert "for 2 rules together" in by_name["guard_ok"]["promise"]
     assert by_name["faithfulness by language"]["bar"] == (
@@ -106,7 +98,7 @@ def test_the_example_of_the_documentation_is_right_and_its_delays_are_told(tmp_p
     assert by_name["faithfulness by language"]["median"] > 10
     assert found["channels"] == ["webhook", "email", "file"]
     assert found["unset_variables"] == ["ALARM_SECRET", "SMTP_PASSWORD"]
-    said = run("rules", str(file)).stdout
+    said = run("rules", str(EXAMPLE)).stdout
     assert "half noticed after" in said
     assert "does not start here with this file. Not set in the environment: ALARM_SECRET, S" in said
 
@@ -132,8 +124,17 @@ def test_a_file_with_faults_is_told_line_by_line(tmp_path: Path) -> None:
     assert "at line 2" in fault["text"]
 
 
+def test_the_short_example_of_the_page_is_right(tmp_path: Path) -> None:
+    found = re.search(r"```toml\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)
+    assert found is not None
+    file = tmp_path / "rules.toml"
+    file.write_text(found[1], encoding="utf-8")
+    assert [rule.slice for rule in read_settings(file).rules] == ["language"]
+
+
 def test_every_key_of_the_example_is_explained() -> None:
     text = DOCUMENT.read_text(encoding="utf-8")
-    below = text[text.index("## What is judged") :]
-    keys = set(re.findall(r"^(\w+)(?:\.\w+)? =", example(), re.MULTILINE))
+    below = text[text.index("## A rule") :]
+    example = EXAMPLE.read_text(encoding="utf-8")
+    keys = set(re.findall(r"^(\w+)(?:\.\w+)? =", example, re.MULTILINE))
     assert {one for one in keys if f"`{one}" not in below and f"{one}`" not in below} == set()

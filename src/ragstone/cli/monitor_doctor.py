@@ -298,7 +298,7 @@ def said_of(status: "MonitorStatus", now: float) -> Iterator[Finding]:
         then = "see whether the app runs, and where its exporter sends to"
         yield _wrong("traffic", f"nothing came in 24 hours, {last}", then)
     if status.received and not status.answers and not status.waiting_to_fold:
-        then = "its spans have neither questions nor answers; docs/watch.md says which attributes "
+        then = "its spans have neither questions nor answers; docs/trace-attributes.md says which "
         yield _wrong("answers", "no answer was found in what came", f"{then}are read")
     if status.malformed:
         words = f"{status.malformed:,} could not be read"
@@ -314,7 +314,8 @@ def said_of(status: "MonitorStatus", now: float) -> Iterator[Finding]:
             then = 'name a file of passages in the file of rules: [corpus] file = "passages.jsonl"'
             yield _wrong("content", words, then)
         elif with_texts < 1:
-            yield _look("content", words, "docs/traces.md says where answers are looked for")
+            then = "docs/trace-attributes.md says where answers are looked for"
+            yield _look("content", words, then)
         else:
             yield _right("content", words)
     if status.worker == "alive":

@@ -1,7 +1,8 @@
 """Names: which attributes say what, in all of the conventions that are understood.
 
-The only such table: whatever reads an attribute finds its name here, and docs/traces.md shows it.
-The first name that is there speaks; a span's own attributes come before those of its resource.
+The only such table: whatever reads an attribute finds its name here, and docs/trace-attributes.md
+shows it. The first name that is there speaks; a span's own attributes come before those of its
+resource.
 """
 
 from collections.abc import Mapping
