@@ -72,6 +72,13 @@ def test_page_of_dependencies_is_current_and_names_each_with_its_reason() -> Non
     assert text_of("docs/dependencies.md") == page, "python docs/dependencies.py writes it anew"
 
 
+def test_page_of_the_demo_says_what_is_found_of_what_was_planted() -> None:
+    script = runpy.run_path(str(ROOT / "docs" / "demo.py"))
+    page = script["page"]()
+    assert text_of("docs/demo.md") == page, "python docs/demo.py writes it anew"
+    assert page.count("| no |") < page.count("` is 1 |") + page.count("| stage `")
+
+
 SPELLINGS = {
     "3-Clause BSD License": "BSD-3-Clause",
     "Apache 2.0": "Apache-2.0",
