@@ -19,10 +19,11 @@ SHOWN_BY = {
 }
 HEAD = """# The demo: what was planted, what was found
 
-`ragstone demo` evaluates 90 answers of three systems to 30 questions about Cornwall, and 30 of a second version of
-`basic_search`. The passages state public facts in our own words; the faults of the answers were planted on purpose, and the
-labels of `annotator-1` and `annotator-2` were written by Ragstone's authors. Of {planted} planted faults of the first
-version the local judge, by strings alone, finds {found}. `python docs/demo.py` writes this page.
+`ragstone demo` evaluates 90 answers of three systems to 30 questions about Cornwall, and 30 of a
+second version of `basic_search`. The passages state public facts in our own words; the faults of
+the answers were planted on purpose, and the labels of `annotator-1` and `annotator-2` were written
+by Ragstone's authors. Of {planted} planted faults of the first version the local judge, by strings
+alone, finds {found}. `python docs/demo.py` writes this page.
 
 ```sh
 ragstone demo
