@@ -1,4 +1,4 @@
-"""No script: human-labelled sets of ``../shared/data``, and the page of the local judge's figures."""
+"""No script: human-labelled sets of ``../shared/data``, and the page of the local judge."""
 
 import gzip
 import json
