@@ -7,7 +7,7 @@ and labelled by hand after the guideline there. ``labelled.jsonl`` names rows of
 sets by id and fingerprint and holds none of their text; ``own.jsonl`` are claims of our own, true
 ones of every kind among them. Precision before is the share of true ones; after, their share among
 those that are still called contradicted. Intervals are Clopper-Pearson. ``--write`` puts the tables
-into docs/local-judge.md.
+into benchmarks/local-judge.md.
 """
 
 import hashlib

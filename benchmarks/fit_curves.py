@@ -5,8 +5,8 @@
 Only on sets whose licence allows it: MTRAG, EVOUNA and CLAPNQ (Apache-2.0), WiCE (annotations
 ODC-BY), BEGIN without its Topical-Chat part (CC BY 4.0). Prints how each curve does in five folds
 by question or document, and carried over to a set it has not seen. ``--write`` puts the
-coefficients into src/ragstone/judges/local/curves.json and the figures into docs/local-judge.md,
-with the reliability diagrams of its picture, docs/reliability.svg.
+coefficients into src/ragstone/judges/local/curves.json and the figures into
+benchmarks/local-judge.md, with the reliability diagrams of its picture, benchmarks/reliability.svg.
 """
 
 import hashlib
@@ -41,7 +41,7 @@ Features = dict[str, float]
 Floats = NDArray[np.float64]
 
 CURVES = ROOT / "src/ragstone/judges/local/curves.json"
-PICTURE = ROOT / "docs/reliability.svg"
+PICTURE = ROOT / "benchmarks/reliability.svg"
 FOLDS = 5
 RIDGE = 0.015
 FITTED_ON = [

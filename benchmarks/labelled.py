@@ -1,4 +1,4 @@
-"""No script: human-labelled sets of ``../shared/data``, and the pages of docs that show figures."""
+"""No script: human-labelled sets of ``../shared/data``, and the page of the local judge."""
 
 import gzip
 import json
@@ -66,8 +66,8 @@ def table(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
 
 
 def write_into_page(name: str, text: str) -> None:
-    """Replace what stands in docs/local-judge.md between the comments with this name."""
-    page = ROOT / "docs" / "local-judge.md"
+    """Replace what stands in benchmarks/local-judge.md between the comments with this name."""
+    page = ROOT / "benchmarks" / "local-judge.md"
     begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
     before, rest = page.read_text(encoding="utf-8").split(begin)
     whole = f"{before}{begin}\n\n{text}\n\n{end}{rest.split(end)[1]}"

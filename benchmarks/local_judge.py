@@ -5,7 +5,7 @@
 Everything is judged by ``LocalJudge`` in blocks, as a run does it: by strings alone, and by strings
 and the encoder. Development figures on human-labelled sets, on most of which the curves were
 fitted; benchmarks/fit_curves.py has the held-out ones. Intervals are 95 % percentile bootstraps
-over whole questions or documents. ``--write`` puts the tables into docs/local-judge.md.
+over whole questions or documents. ``--write`` puts the tables into benchmarks/local-judge.md.
 """
 
 import re

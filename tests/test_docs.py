@@ -292,6 +292,18 @@ def test_readme_says_of_the_local_judge_what_it_says_of_itself() -> None:
     assert said in " ".join(text_of("README.md").split())
 
 
+def test_figures_for_users_of_the_local_judge_are_those_that_were_measured() -> None:
+    measured = text_of("benchmarks/local-judge.md")
+    figures = [
+        figure
+        for cells in rows(text_of("docs/local-judge.md"))
+        if len(cells) == 5
+        for figure in re.findall(r"0\.\d{3}", " ".join(cells))
+    ]
+    assert len(figures) == 20
+    assert [figure for figure in figures if f"| {figure} |" not in measured] == []
+
+
 def test_labels_are_read_as_told(tmp_path: Path) -> None:
     (record,) = blocks(text_of("docs/judges.md"), "json")
     (label_file,) = blocks(text_of("docs/judges.md"), "csv")

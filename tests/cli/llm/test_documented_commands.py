@@ -117,6 +117,7 @@ def written(folder: Path) -> None:
                 "reference": "gold_answer"}  # fmt: skip
     results = [renamed(row, **graphrag) for row in data]
     (folder / "results.json").write_text(json.dumps(results), encoding="utf-8")
+    exported(folder, data)
     with (folder / "answers.csv").open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)
         table.writerow(["question", "my_column", "passages_json"])
@@ -157,6 +158,33 @@ def written(folder: Path) -> None:
     (folder / "results").mkdir()
     shutil.copy(folder / "answers.jsonl", folder / "window.jsonl")
     open_store(folder / "monitor").close()
+
+
+def exported(folder: Path, data: list[dict[str, Any]]) -> None:
+    """What Phoenix, MLflow and promptfoo write of the demo data."""
+    spans, evaluated, results = [], [], []
+    for at, row in enumerate(data):
+        texts = [one["text"] for one in row["contexts"] or ()]
+        trace = {"context.trace_id": f"t{at}"}
+        spans.append({"context.span_id": f"a{at}", **trace, "parent_id": None,
+                      "attributes.input.value": row["question"],
+                      "attributes.output.value": row["answer"]})  # fmt: skip
+        spans.append({"context.span_id": f"b{at}", **trace, "parent_id": f"a{at}",
+                      "span_kind": "RETRIEVER", "attributes.retrieval.documents": [
+                          {"document.content": text} for text in texts]})  # fmt: skip
+        reference = " ".join(row["reference"])
+        evaluated.append({"inputs": {"question": row["question"], "context": texts},
+                          "outputs": row["answer"],
+                          "expectations": {"expected_response": reference}})  # fmt: skip
+        results.append({"testIdx": at, "promptIdx": 0, "provider": {"id": "openai:gpt-5-mini"},
+                        "prompt": {"label": "p"}, "response": {"output": row["answer"]},
+                        "vars": {"question": row["question"], "context": texts,
+                                 "expected": reference}})  # fmt: skip
+    for name, records in (("spans", spans), ("mlflow", evaluated)):
+        lines = "\n".join(json.dumps(record) for record in records)
+        (folder / f"{name}.jsonl").write_text(lines, encoding="utf-8")
+    whole = {"evalId": "e1", "results": {"version": 3, "results": results, "stats": {}}}
+    (folder / "promptfoo.json").write_text(json.dumps(whole), encoding="utf-8")
 
 
 def labelled(runs: Path) -> None:

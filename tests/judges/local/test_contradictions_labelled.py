@@ -1,6 +1,6 @@
 """Contradiction: how often `contradicted` is right, by labels after contradictions/guideline.md.
 
-``benchmarks/contradictions.py`` computes the figures that docs/local-judge.md shows.
+``benchmarks/contradictions.py`` computes the figures that benchmarks/local-judge.md shows.
 """
 
 import re
@@ -13,7 +13,7 @@ import pytest
 from tests.scripts import FOLDER, script
 
 contradictions = script("contradictions")
-DOCS = FOLDER.parent / "docs" / "local-judge.md"
+DOCS = FOLDER / "local-judge.md"
 
 LABELS = 200
 PRECISION = 0.8
