@@ -48,6 +48,7 @@ def demo(folder: Path = Path("runs"), *, no_browser: bool = False, at: "ServerAd
     from ragstone.web import entry_points
 
     folder.mkdir(parents=True, exist_ok=True)
+    say("Evaluating, comparing, labelling, gating and watching 120 answers …", err=True)
     first, second = _evaluated(folder, 1), _evaluated(folder, 2)
     _label(folder, first, second)
     comparisons = analysis.compare(second, first).comparisons
