@@ -71,7 +71,7 @@ def run(metrics: list[str], tmp_path: Path) -> ragstone.Run:
 
 
 def test_the_page_about_kinds_of_ones_own_shows_these_files() -> None:
-    page = (HERE.parents[1] / "docs" / "own-kinds.md").read_text(encoding="utf-8")
+    page = (HERE.parents[1] / "docs" / "own-questions.md").read_text(encoding="utf-8")
     for name in ("tone.py", "tone.md", "tone_metrics.py"):
         assert (HERE / name).read_text(encoding="utf-8") in page
 

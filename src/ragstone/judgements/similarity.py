@@ -2,6 +2,24 @@
 
 Cosines of embeddings, the greedy token matching of BERTScore, and the score of a
 cross-encoder. They need a model. An empty text resembles nothing: 0.
+
+- `question_context`, `reference_context`: a row is a context, by rank; of several references the
+  best counts. A context whose text is unknown is left open; if none is known, the judgement fails.
+- `sentence_context`: a sentence of the answer that holds a letter or digit, with its best context;
+  -1, the lowest value, if nothing was retrieved.
+- `answer_reference`, `answer_reference_cross_encoder`, `bertscore_precision`, `bertscore_recall`,
+  `bertscore_f1`: a reference.
+- `question_answer`: the answer. `question_probe`: a question generated from the answer.
+- `…_windows`: a context that is longer than the model reads, in windows of that length with half
+  overlap; the best counts. Otherwise the rest is cut off, and `cut` says so.
+
+Cosines are stored to six decimals. Options of BERTScore, `--bertscore`: `layer=9` (default: the
+layer recommended for the model, else its last), `idf` (rare tokens weigh more; counted over the
+distinct references of all the data), `rescale` (by the built-in baseline, of layer 40 of
+microsoft/deberta-xlarge-mnli) or `rescale=FILE` (lines `LAYER,P,R,F`, as in bert-score),
+`model=NAME` (an encoder of its own). The numbers are those of bert-score 0.3.13 with
+`batch_size=1`. In Python, `bertscore` and `bertscore_grid` of `ragstone.judges.similarity` score
+pairs and whole grids.
 """
 
 import polars as pl

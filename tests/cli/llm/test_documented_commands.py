@@ -136,7 +136,7 @@ def written(folder: Path) -> None:
     pages = docs()
     for document in (
         "docs/calibrate.md",
-        "docs/rubrics.md",
+        "docs/own-questions.md",
         "docs/own-metric.md",
         "docs/promise.md",
     ):
@@ -144,7 +144,9 @@ def written(folder: Path) -> None:
         for name, content in re.findall(r"^```csv (\S+)\n(.*?)^```", text, re.M | re.S):
             if not (folder / name).exists():
                 (folder / name).write_text(content, encoding="utf-8")
-    (folder / "mine.toml").write_text(pages.blocks(pages.text_of("docs/rubrics.md"), "toml")[0])
+    (folder / "mine.toml").write_text(
+        pages.blocks(pages.text_of("docs/own-questions.md"), "toml")[0]
+    )
     own = [one for _, one in pages.own_metrics()]
     (folder / "own.py").write_text("\n\n".join(own), encoding="utf-8")
     questions = dict.fromkeys(row["question_id"] for row in data if "question_id" in row)

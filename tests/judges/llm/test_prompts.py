@@ -206,7 +206,7 @@ def test_faults_of_a_folder_are_listed_by_the_names_of_files(tmp_path: Path) -> 
 
 
 def test_the_documentation_shows_a_block_as_models_see_it() -> None:
-    page = (ROOT / "docs" / "prompts.md").read_text("utf-8")
+    page = (ROOT / "docs" / "own-questions.md").read_text("utf-8")
     assert listing("PROPOSITIONS", {"p01": "The bridge opened in 1859."}).rstrip() in page
 
 
