@@ -53,7 +53,8 @@ convention.
 
 **Needs** names the tables of judgements; [judges.md](judges.md) says who fills them. Some are
 filled only by *people*, an *encoder* or a *cross-encoder*; *later* means by nobody in this version,
-so the metric is missing. To define your own, see [own-metric.md](own-metric.md).
+so the metric is missing. To choose one, see [which-metric.md](which-metric.md); to define your own,
+[own-metric.md](own-metric.md).
 """
 
 

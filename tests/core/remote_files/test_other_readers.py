@@ -1,4 +1,4 @@
-"""Other programs read a run's tables as docs/storage.md shows."""
+"""Other programs read a run's tables as docs/run-folder.md shows."""
 
 import ast
 import re
@@ -13,7 +13,7 @@ from ragstone.data import cornwall
 from ragstone.run import Run
 from tests.project import ROOT
 
-PAGE = ROOT / "docs/storage.md"
+PAGE = ROOT / "docs/run-folder.md"
 
 
 def example(heading: str) -> str:
