@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from threading import Event, Lock, Thread, Timer
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from ragstone.analysis import compare
 from ragstone.analysis.calibration.judge_identity import NAME as PASSPORT
@@ -114,6 +114,13 @@ LONGEST_NAME = 255
 PREPARED = 5
 
 
+class ListedRun(NamedTuple):
+    """A run of the folder with its estimates; none if it is not finished, or damaged."""
+
+    run: FoundRun
+    estimates: Sequence[Estimate]
+
+
 class RunsFolder:
     """A folder with runs, or with one run alone.
 
@@ -134,7 +141,7 @@ class RunsFolder:
         self._held: OrderedDict[Path, tuple[RunVersion, OpenRun]] = OrderedDict()
         self._holding = Lock()
         self._kept = KeptResults(self.folder)
-        self._seen: dict[Path, tuple[RunVersion, FoundRun, Sequence[Estimate]]] = {}
+        self._seen: dict[Path, tuple[RunVersion, ListedRun]] = {}
         at = Path(labels or self.folder)
         self._address = StoreAddress(labels)
         if self._address.is_file:
@@ -151,21 +158,18 @@ class RunsFolder:
             for file in self.folder.glob(f"*/{RunEntry.MANIFEST}")
             if chosen in ("*", file.parent.name)
         ]
-        return newest_first(self._read(file)[0] for file in files)
+        return newest_first(self.listed(file.parent).run for file in files)
 
-    def estimates(self, run: FoundRun) -> Sequence[Estimate]:
-        """Return the estimates of a run; none if it is not finished, or damaged."""
-        return self._read(run.path / RunEntry.MANIFEST)[1]
-
-    def _read(self, file: Path) -> tuple[FoundRun, Sequence[Estimate]]:
-        corrections = file.parent / RunEntry.CORRECTIONS
+    def listed(self, path: Path) -> ListedRun:
+        """Return what the list shows of a run folder."""
+        file, corrections = path / RunEntry.MANIFEST, path / RunEntry.CORRECTIONS
         stamp = _facts(file, corrections, corrections.with_name(f"{RunEntry.CORRECTIONS}-wal"))
         cached = self._seen.get(file)
         if cached is None or cached[0] != stamp:
             run = found_run(file)
-            cached = stamp, run, _estimates(run)
+            cached = stamp, ListedRun(run, _estimates(run))
             self._seen[file] = cached
-        return cached[1], cached[2]
+        return cached[1]
 
     def path(self, name: str) -> Path:
         """Return the folder of a run."""

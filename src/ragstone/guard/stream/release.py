@@ -11,7 +11,7 @@ from ragstone.core.messages import reason
 from ragstone.data.thoughts import ThoughtFilter
 from ragstone.guard.assessment import Assessment, CheckStatus, Contained
 
-from .sentence_boundaries import StreamUnit, Units
+from .sentence_boundaries import Units
 from .unit_judge import ArrivingText, Grouping, Text, UnitGroup, UnitJudge, UnitVerdict
 
 NotJudgedKind = Literal["tool_call", "reasoning"]
@@ -129,6 +129,12 @@ class ReleasePolicy:
     def gives_unjudged(self) -> bool:
         """``True`` if what is not judged leaves."""
         return self.if_not_judged == "release" or self.policy == "flag_after"
+
+    def releases(self, status: CheckStatus) -> bool:
+        """Return whether a unit of this status leaves, where units are held to be judged."""
+        if status == "not_judged":
+            return self.if_not_judged == "release"
+        return status != "failed"
 
 
 class Signal(Enum):
@@ -250,7 +256,7 @@ class Release:
                     self._written.append(text)
                     if self._policy.policy == "flag_after":
                         yield self._out(text)
-                    yield from self._groups(self._grouped(self._cutter.feed(text)))
+                    yield from self._groups(self._grouping.groups(self._cutter.feed(text)))
                 if self._stopped:
                     return
 
@@ -264,7 +270,7 @@ class Release:
     def _ending(self) -> Steps:
         rest = self._rest()
         self._written.append(rest)
-        groups = list(self._grouped(self._cutter.close(rest)))
+        groups = list(self._grouping.groups(self._cutter.close(rest)))
         if last := self._grouping.close():
             groups.append(last)
         # What was held of a character that never became whole.
@@ -279,9 +285,6 @@ class Release:
                 yield from self._settled(self._judge.left_open(group, reason("unit_cut")))
             if self._stopped:
                 return
-
-    def _grouped(self, units: Iterable[StreamUnit]) -> Iterable[UnitGroup]:
-        return (group for unit in units if (group := self._grouping.add(unit)) is not None)
 
     def _groups(self, groups: Iterable[UnitGroup]) -> Steps:
         for group in groups:
@@ -299,7 +302,7 @@ class Release:
             self._keep(replace(judged, released=True))
         elif policy == "hold_all":
             self._keep(judged)
-        elif self._leaves(judged.status):
+        elif self._policy.releases(judged.status):
             self._keep(replace(judged, released=True))
             yield self._out(judged.text)
         else:
@@ -313,7 +316,7 @@ class Release:
         assert assessment is not None
         whole = "".join(self._written)
         state: CheckStatus = "failed" if assessment.ok is False else "not_judged"
-        passes = self._leaves("passed" if assessment.decision == "pass" else state)
+        passes = self._policy.releases("passed" if assessment.decision == "pass" else state)
         if passes and (self._cut is None or self._policy.if_not_judged == "release"):
             self._units[:] = [replace(unit, released=True) for unit in self._units]
             if whole:
@@ -322,11 +325,6 @@ class Release:
         unit = UnitVerdict(whole, 0, "answer", state, assessment.issues, assessment.judged)
         if (instead := self._instead(unit)) is not None:
             yield self._out(instead)
-
-    def _leaves(self, status: CheckStatus) -> bool:
-        if status == "not_judged":
-            return self._policy.if_not_judged == "release"
-        return status != "failed"
 
     def _instead(self, unit: UnitVerdict) -> str | None:
         instead = self._policy.instead

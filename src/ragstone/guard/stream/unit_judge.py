@@ -16,7 +16,7 @@ claim that follows it. Fences of tildes (`~~~`) are read as prose, line by line.
 import re
 import time
 from codecs import getincrementaldecoder
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
@@ -117,6 +117,12 @@ class Grouping:
         self._units: list[StreamUnit] = []
         self._claims: list[LocatedClaim | None] = []
         self._length = 0
+
+    def groups(self, units: Iterable[StreamUnit]) -> Iterator[UnitGroup]:
+        """Yield the groups that these units complete."""
+        for unit in units:
+            if (group := self.add(unit)) is not None:
+                yield group
 
     def add(self, unit: StreamUnit) -> UnitGroup | None:
         """Return the units that can be judged with this one; None if none can yet."""

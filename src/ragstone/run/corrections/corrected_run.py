@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 
 import polars as pl
 
@@ -132,18 +133,7 @@ class CorrectedRun:
 
     @cached_property
     def _metrics(self) -> list[Metric]:
-        return [self._metric(name) for name in self._form.metrics]
-
-    def _metric(self, name: str) -> Metric:
-        try:
-            return read_metric(name)
-        except UnknownName as error:
-            load, alone = argument("metrics_from", "FILE"), argument("without_corrections", True)
-            raise InputError(
-                f"People corrected judgements of {self._folder.path}, so some scores are made "
-                f"again, and {name} is a metric of your own that has to be loaded: {load}. "
-                f"Without them: {alone}."
-            ) from error
+        return [_loaded(name, self._folder.path) for name in self._form.metrics]
 
     @cached_property
     def _laid(self) -> Tables:
@@ -257,3 +247,14 @@ def values_of_unit(unit: JudgedUnit) -> Row:
         return {}
     names = [*sayable(kind_of(unit.ask), ASKS[unit.ask]), DROPPED]
     return {name: unit.row[name] for name in names if name in unit.row}
+
+
+def _loaded(name: str, run: Path) -> Metric:
+    try:
+        return read_metric(name)
+    except UnknownName as error:
+        load, alone = argument("metrics_from", "FILE"), argument("without_corrections", True)
+        raise InputError(
+            f"People corrected judgements of {run}, so some scores are made again, and {name} is "
+            f"a metric of your own that has to be loaded: {load}. Without them: {alone}."
+        ) from error

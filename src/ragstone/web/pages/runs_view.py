@@ -41,7 +41,7 @@ def runs_page(folder: RunsFolder, request: Asked) -> WebPage | Elsewhere:
     marks = marks_in(folder.folder)
     runs = folder.runs()
     pinned = request.one("pin", marks.pinned)
-    estimates = {run.path: folder.estimates(run) for run in runs}
+    estimates = {run.path: folder.listed(run.path).estimates for run in runs}
     metrics = _metrics(request, list(estimates.values()))
     matching = [run for run in runs if _matches(run, request, marks)]
     page = request.list_page(len(matching), A_PAGE)
