@@ -6,8 +6,6 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from ragstone.data.demo import ANNOTATORS, CHANGED, demo_label, demo_records
-
 from .options import with_server
 from .output import say, say_address
 
@@ -43,6 +41,7 @@ def demo(folder: Path = Path("runs"), *, no_browser: bool = False, at: "ServerAd
     """
     from ragstone import analysis
     from ragstone.analysis.summaries.run_summary import summarise
+    from ragstone.data.demo import CHANGED
     from ragstone.report.pages.release_gate_page import gate_page
     from ragstone.report.sentences.run_words import between_two, summary_sentences
     from ragstone.web import entry_points
@@ -67,6 +66,7 @@ def demo(folder: Path = Path("runs"), *, no_browser: bool = False, at: "ServerAd
 
 def _evaluated(folder: Path, version: Literal[1, 2]) -> "Run":
     from ragstone import evaluate
+    from ragstone.data.demo import demo_records
 
     name = "demo" if version == 1 else f"demo-{version}"
     data = folder / f"{name}.jsonl"
@@ -79,17 +79,19 @@ def _label(folder: Path, first: "Run", second: "Run") -> None:
     """Make a queue that both annotators have labelled, and one for whoever tries the demo."""
     from ragstone.analysis import annotate
     from ragstone.annotation.queue.form import ItemAnswers
+    from ragstone.data.demo import ANNOTATORS, demo_label
 
     queue = annotate(
         first.path, folder, metric="faithfulness", name=LABELLED, per_item=2, together=True,
         instructions=INSTRUCTIONS,
     )  # fmt: skip
+    [asked] = queue.form.asked
     for annotator in ANNOTATORS:
         queue.invite(annotator)
         item = queue.next(annotator)
         while item is not None:
             labels: dict[tuple[str, str], dict[str, str]] = {
-                (part.unit, part.name): {"support": demo_label(annotator, item.id, part.text)}
+                (part.unit, part.name): {asked.label: demo_label(annotator, item.id, part.text)}
                 for part in item.parts
             }
             item = queue.save(annotator, item.item, ItemAnswers(labels), str(item.item))
@@ -100,6 +102,7 @@ def _watch(store: Path) -> None:
     """Make a day of production, unless it is there: each answer is checked, and judged."""
     if store.exists():
         return
+    from ragstone.data.demo import CHANGED, demo_records
     from ragstone.monitor.intake.store_sender import StoreSender
     from ragstone.monitor.settings import DEFAULTS
     from ragstone.monitor.store.store import open_store

@@ -13,7 +13,7 @@ cross-encoder. They need a model. An empty text resembles nothing: 0.
 - `…_windows`: a context that is longer than the model reads, in windows of that length with half
   overlap; the best counts. Otherwise the rest is cut off, and `cut` says so.
 
-Cosines are stored to six decimals. Options of BERTScore, `--bertscore`: `layer=9` (default: the
+Cosines are stored to six decimals. Options of BERTScore: `layer=9` (default: the
 layer recommended for the model, else its last), `idf` (rare tokens weigh more; counted over the
 distinct references of all the data), `rescale` (by the built-in baseline, of layer 40 of
 microsoft/deberta-xlarge-mnli) or `rescale=FILE` (lines `LAYER,P,R,F`, as in bert-score),
