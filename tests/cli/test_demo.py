@@ -1,6 +1,7 @@
 """The demo says who is better, lets the better version pass, and leaves nothing half done."""
 
 import socket
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,8 +11,12 @@ import uvicorn
 from ragstone import Run
 from ragstone.annotation.queue.labels_store import open_labels
 from ragstone.annotation.queue.queue import Queue
-from ragstone.data.demo import ANNOTATORS
+from ragstone.cli.demo import watch_a_day
+from ragstone.data.demo import ANNOTATORS, SYSTEMS, UNSUPPORTED, demo_label
 from tests.cli.conftest import Outcome, call
+from tests.project import ROOT
+
+DATA = ROOT / "src" / "ragstone" / "data"
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +81,32 @@ def test_a_day_of_production_is_checked_and_judged(printed: str, folder: Path) -
     assert printed
     status = call("monitor", "status", "--store", f"{folder}/monitor", "--json").json
     assert (status["answers"], status["assessed"], status["judged"]) == (120, 120, 120)
+
+
+def test_a_claim_is_labelled_unsupported_where_its_sentence_is_marked(
+    printed: str, folder: Path
+) -> None:
+    assert printed
+    questions = tomllib.loads((DATA / "demo_questions.toml").read_text(encoding="utf-8"))
+    marked = {
+        f"{question['id']}-{system}" for question in questions["questions"] for system in SYSTEMS
+        if any(sentence.startswith(UNSUPPORTED) for sentence in question[system]["answer"])
+    }  # fmt: skip
+    claims = Run.open(folder / "demo").judgements("claims").select("example_id", "text")
+    absent = {
+        example for example, claim in claims.iter_rows()
+        if demo_label(ANNOTATORS[0], example, claim) == "absent"
+    }  # fmt: skip
+    assert absent == marked
+
+
+def test_a_day_that_was_cut_short_is_made_anew(tmp_path: Path) -> None:
+    (tmp_path / "monitor.unfinished").mkdir()
+    (tmp_path / "monitor.unfinished" / "rest").write_text("of a process that was killed")
+    watch_a_day(tmp_path / "monitor")
+    assert not (tmp_path / "monitor" / "rest").exists()
+    status = call("monitor", "status", "--store", f"{tmp_path}/monitor", "--json").json
+    assert status["judged"] == 120
 
 
 def test_a_second_time_changes_nothing(

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import shutil
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -54,7 +55,7 @@ def demo(folder: Path = Path("runs"), *, no_browser: bool = False, at: "ServerAd
     gate = analysis.gate(
         second, [BAR], no_worse_than=[f"{first.path}:{MARGIN}"], only=["faithfulness"]
     )
-    _watch(folder / "monitor")
+    watch_a_day(folder / "monitor")
     say(" ".join(summary_sentences(summarise(first))[:2]))
     say(f"The second version of {CHANGED}: {between_two(comparisons)}")
     say(f"May it be released? {gate_page(second, gate, {}).said}.")
@@ -98,10 +99,15 @@ def _label(folder: Path, first: "Run", second: "Run") -> None:
     annotate(second.path, folder, metric="unsupported_claim", n=10, name=TO_LABEL)
 
 
-def _watch(store: Path) -> None:
-    """Make a day of production, unless it is there: each answer is checked, and judged."""
+def watch_a_day(store: Path) -> None:
+    """Make a day of production, unless it is there: each answer is checked, and judged.
+
+    It is made beside its place, so that a store that is there is whole.
+    """
     if store.exists():
         return
+    unfinished = store.with_name(f"{store.name}.unfinished")
+    shutil.rmtree(unfinished, ignore_errors=True)
     from ragstone.data.demo import CHANGED, demo_records
     from ragstone.monitor.intake.store_sender import StoreSender
     from ragstone.monitor.settings import DEFAULTS
@@ -119,10 +125,10 @@ def _watch(store: Path) -> None:
         fields = {name: record[name] for name in ("question", "answer", "contexts")}
         fields |= {"version": f"v{number // half + 1}", "at": began + number * DAY / ANSWERS}
         lines.append(json.dumps(fields).encode())
-    sender = StoreSender(str(store))
+    sender = StoreSender(str(unfinished))
     sender.send(lines, dropped=0)
     sender.close()
-    opened = open_store(store)
+    opened = open_store(unfinished)
     try:
         # In a minute: an answer is judged when nothing more can come that belongs to it.
         settings = DEFAULTS.with_options(judges=(), rate=1.0)
@@ -131,3 +137,4 @@ def _watch(store: Path) -> None:
             pass
     finally:
         opened.close()
+    unfinished.rename(store)
