@@ -19,7 +19,8 @@ INSTRUCTIONS = (
     "The labels of annotator-1 and annotator-2 were written by Ragstone's authors for the demo. "
     "Nobody else was asked."
 )
-# What the gate asks of the second version, and how much worse than the first it may be.
+# What the gate asks of the second version, and how much worse than the first it may be; a
+# difference below that counts as none.
 BAR, MARGIN = "faithfulness >= 0.8", 0.05
 # A day of production in seconds, and its answers, the second half of them by the second version.
 DAY, ANSWERS = 86_400.0, 120
@@ -42,8 +43,11 @@ def demo(folder: Path = Path("runs"), *, no_browser: bool = False, at: "ServerAd
     """
     from ragstone import analysis
     from ragstone.analysis.summaries.run_summary import summarise
+    from ragstone.annotation.queue.labels_store import FILE as LABELS
     from ragstone.data.demo import CHANGED
+    from ragstone.report.page import plain
     from ragstone.report.pages.release_gate_page import gate_page
+    from ragstone.report.sentences.judge_words import calibration_sentences
     from ragstone.report.sentences.run_words import between_two, summary_sentences
     from ragstone.web import entry_points
 
@@ -51,12 +55,15 @@ def demo(folder: Path = Path("runs"), *, no_browser: bool = False, at: "ServerAd
     say("Evaluating, comparing, labelling, gating and watching 120 answers …", err=True)
     first, second = _evaluated(folder, 1), _evaluated(folder, 2)
     _label(folder, first, second)
-    comparisons = analysis.compare(second, first).comparisons
+    checked = analysis.calibrate(first, f"{folder / LABELS}#{LABELLED}")
+    checked.passport.write(first.path)
+    comparisons = analysis.compare(second, first, margin=MARGIN).comparisons
     gate = analysis.gate(
         second, [BAR], no_worse_than=[f"{first.path}:{MARGIN}"], only=["faithfulness"]
     )
     watch_a_day(folder / "monitor")
     say(" ".join(summary_sentences(summarise(first))[:2]))
+    say(f"Can the judge be believed? {plain(calibration_sentences(checked))}")
     say(f"The second version of {CHANGED}: {between_two(comparisons)}")
     say(f"May it be released? {gate_page(second, gate, {}).said}.")
     say(f"A day of production: ragstone monitor serve --store {shlex.quote(f'{folder}/monitor')}")
