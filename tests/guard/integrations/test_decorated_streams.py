@@ -227,14 +227,14 @@ def test_the_source_is_closed_before_what_was_read_is_judged() -> None:
     assert done == ["closed", "judged"]
 
 
-class SharedLines:
-    """Lines of which several readers take some, with the methods that a file has to close it."""
+class ProviderLines:
+    """A provider's stream: no generator, and its connection stays open until it is closed."""
 
     def __init__(self) -> None:
         self.lines = iter([f"{TRUE} It", " is made of granite."])
         self.closed = 0
 
-    def __iter__(self) -> "SharedLines":
+    def __iter__(self) -> "ProviderLines":
         return self
 
     def __next__(self) -> str:
@@ -244,8 +244,8 @@ class SharedLines:
         self.closed += 1
 
 
-class SharedAsyncLines(SharedLines):
-    def __aiter__(self) -> "SharedAsyncLines":
+class ProviderAsyncLines(ProviderLines):
+    def __aiter__(self) -> "ProviderAsyncLines":
         return self
 
     async def __anext__(self) -> str:
@@ -255,7 +255,7 @@ class SharedAsyncLines(SharedLines):
         self.closed += 1
 
 
-def test_who_stops_reading_leaves_an_iterator_open_that_others_may_read() -> None:
+def test_who_stops_reading_closes_a_providers_stream() -> None:
     rulings: list[Ruling] = []
 
     @guarded(GUARD, on_ruling=rulings.append)
@@ -264,20 +264,20 @@ def test_who_stops_reading_leaves_an_iterator_open_that_others_may_read() -> Non
         assert contexts
         return lines
 
-    lines = SharedLines()
+    lines = ProviderLines()
     stream: Any = answer("How long is the pier?", PIER)
     assert next(stream) == TRUE
     stream.close()
-    assert (lines.closed, list(lines)) == (0, [" is made of granite."])
+    assert (lines.closed, list(lines)) == (1, [" is made of granite."])
 
     async def called() -> None:
         stream: Any = answer("How long is the pier?", PIER)
         assert await anext(stream) == TRUE
         await stream.aclose()
 
-    lines = SharedAsyncLines()
+    lines = ProviderAsyncLines()
     asyncio.run(called())
-    assert (lines.closed, list(lines)) == (0, [" is made of granite."])
+    assert (lines.closed, list(lines)) == (1, [" is made of granite."])
     assert len(rulings) == 2
 
 

@@ -3,12 +3,10 @@
 import copy
 import inspect
 from collections.abc import (
-    AsyncGenerator,
     AsyncIterator,
     Awaitable,
     Callable,
     Collection,
-    Generator,
     Iterator,
     Mapping,
     MutableMapping,
@@ -181,12 +179,10 @@ class _Guarded:
     def _stream(self, returned: Any, args: Any, kwargs: Any, facts: Told) -> Any:
         begin = partial(self._begun, args, kwargs, facts)
         steps, within = piecewise(begin, self._at_the_end), partial(listening, facts)
-        # A generator is ours to close; a file, or an iterator that others read too, is not.
-        closes = isinstance(returned, Generator | AsyncGenerator)
         if isinstance(returned, AsyncIterator):
-            return adriven(steps, returned, within, closes=closes)
+            return adriven(steps, returned, within)
         if isinstance(returned, Iterator):
-            return driven(steps, returned, within, closes=closes)
+            return driven(steps, returned, within)
         return None
 
     def _begun(self, args: Any, kwargs: Any, facts: Told) -> GuardedPieces:

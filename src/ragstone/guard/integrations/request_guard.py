@@ -94,7 +94,7 @@ class Told:
     """The facts told in a request, shared by the tasks and threads that work on it.
 
     Attributes:
-        exchange: Replaced whole, so that no thread reads facts of two calls of ``tell_guard``.
+        exchange: Replaced whole, so that no thread reads half of a call of ``tell_guard``.
     """
 
     exchange: Exchange = Exchange()

@@ -176,13 +176,11 @@ def driven(
     steps: Steps,
     chunks: Iterable[Any],
     within: Callable[[], AbstractContextManager[Any]] = nullcontext,
-    *,
-    closes: bool = True,
 ) -> Generator[Any]:
     """Yield what leaves of a source by steps; ``within`` is entered around each reading.
 
-    Where whoever iterates leaves before the end, the source is closed, if ``closes``, so that
-    nobody writes on, and then the steps, which may judge.
+    Where whoever iterates leaves before the end, the source is closed, so that nobody writes
+    on, and then the steps, which may judge.
     """
     source: Iterator[Any] | None = None
     go_on: Callable[[], Step] = partial(steps.send, None)
@@ -204,8 +202,7 @@ def driven(
                     go_on = partial(steps.send, step())
     finally:
         if getgeneratorstate(steps) == GEN_SUSPENDED:
-            if closes:
-                _close(source, chunks)
+            _close(source, chunks)
             steps.close()
 
 
@@ -213,8 +210,6 @@ async def adriven(
     steps: Steps,
     chunks: AsyncIterable[Any],
     within: Callable[[], AbstractContextManager[Any]] = nullcontext,
-    *,
-    closes: bool = True,
 ) -> AsyncGenerator[Any]:
     """Yield as ``driven`` does, over an asynchronous source; what takes time runs in a thread."""
     source: AsyncIterator[Any] | None = None
@@ -239,8 +234,7 @@ async def adriven(
     finally:
         if getgeneratorstate(steps) == GEN_SUSPENDED:
             try:
-                if closes:
-                    await _aclose(source, chunks)
+                await _aclose(source, chunks)
             finally:
                 steps.close()
 
