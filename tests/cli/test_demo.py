@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import uvicorn
 
-from ragstone import Run
+from ragstone import Run, evaluate
 from ragstone.annotation.queue.labels_store import open_labels
 from ragstone.annotation.queue.queue import Queue
 from ragstone.cli.demo import watch_a_day
@@ -118,3 +118,12 @@ def test_a_second_time_changes_nothing(
     again = demo()
     assert again.out.splitlines()[:5] == printed.splitlines()[:5]
     assert Run.open(folder / "demo").estimates().equals(before)
+
+
+def test_another_run_of_its_name_is_left_alone(tmp_path: Path) -> None:
+    rows = [{"question": "How long is the pier?", "answer": "It is 90 m long."}]
+    evaluate(rows, metrics=["abstention"], out=tmp_path / "demo")
+    outcome = call("demo", str(tmp_path), "--no-browser", "--port", "0")
+    assert outcome.status == 2
+    assert "Name another folder: ragstone demo FOLDER" in outcome.err
+    assert [path.name for path in tmp_path.iterdir()] == ["demo"]

@@ -7,6 +7,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from ragstone.core.errors import InputError, RunConflict
+
 from .options import with_server
 from .output import say, say_address
 
@@ -76,11 +78,14 @@ def _evaluated(folder: Path, version: Literal[1, 2]) -> "Run":
     from ragstone import evaluate
     from ragstone.data.demo import demo_records
 
-    name = "demo" if version == 1 else f"demo-{version}"
-    data = folder / f"{name}.jsonl"
-    lines = (json.dumps(record, ensure_ascii=False) for record in demo_records(version))
-    data.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return evaluate(data, judge="local:strings", by=["question_type"], out=folder / name)
+    out = folder / ("demo" if version == 1 else f"demo-{version}")
+    records = list(demo_records(version))
+    try:
+        return evaluate(records, judge="local:strings", by=["question_type"], out=out)
+    except RunConflict as error:
+        raise InputError(
+            f"{out} is another run. Name another folder: ragstone demo FOLDER"
+        ) from error
 
 
 def _label(folder: Path, first: "Run", second: "Run") -> None:
