@@ -21,6 +21,11 @@ def test_systems_are_columns_and_slices_are_left_out(tmp_path: Path) -> None:
     assert ragstone.open(tmp_path / "run").table().equals(run.table())
 
 
+def test_a_system_may_be_called_as_the_column_of_metrics() -> None:
+    run = ragstone.evaluate([row | {"system": "metric"} for row in ROWS], metrics=["abstention"])
+    assert run.table().columns == ["metric", "metric (system)"]
+
+
 def test_answers_without_a_system_have_one_column_and_what_has_no_value_is_left_out() -> None:
     run = ragstone.evaluate(ROWS[1:], metrics=["abstention", "faithfulness"])
     assert run.table().to_dicts() == [{"metric": "abstention", "default": "1.00 [0.21, 1.00]"}]

@@ -191,7 +191,9 @@ class Run(Displayable):
             if each.group.keys() == {"system"} and each.value is not None:
                 interval = "" if each.low is None else f" [{each.low:.2f}, {each.high:.2f}]"
                 row = rows.setdefault(each.metric, {"metric": each.metric})
-                row[each.group["system"]] = f"{each.value:.2f}{interval}"
+                system = each.group["system"]
+                column = f"{system} (system)" if system == "metric" else system
+                row[column] = f"{each.value:.2f}{interval}"
         return pl.DataFrame(list(rows.values()), infer_schema_length=None)
 
     @property
