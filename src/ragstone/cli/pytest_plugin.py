@@ -50,6 +50,7 @@ class Ragstone:
         cluster: str | None = None,
         cannot_tell: Literal["fail", "skip"] = "fail",
         worst: int = SHOWN,
+        **options: Any,
     ) -> "GateResult":
         """Fail the test unless the run passes; the options are those of ``ragstone.gate``.
 
@@ -67,6 +68,7 @@ class Ragstone:
             cannot_tell: Whether the test fails or is skipped if there are too few examples to
                 decide. If something that the gate needs is missing, it always fails.
             worst: How many of the worst examples to print for each requirement, at most ten.
+            options: Others of ``ragstone.gate``, such as ``assume_random``.
 
         Returns:
             The decision, if the gate passes.
@@ -84,6 +86,7 @@ class Ragstone:
             max_missing=max_missing,
             labels=labels,
             cluster=cluster,
+            **options,
         )
         if result.decision != "pass":
             from ragstone.report.pages.release_gate_page import gate_page
