@@ -34,11 +34,11 @@ HUMAN = "human"
 # Begins the name of the judge of a corrected row. No judge is called so.
 PERSON = "person:"
 
+# Names of judges, as users write them; of models, whatever their name, ``LLM``.
 RULES = "rules"
 LOCAL = "local"
 STRINGS = "local:strings"
 NLI = "nli"
-# Names of judges, as users write them; of models, whatever their name, ``LLM``.
 LLM = "LLM"
 
 # ``requests``: where a model was asked, the keys of the questions in the journal.

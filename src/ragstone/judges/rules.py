@@ -220,8 +220,8 @@ _SUPPORT = {label: Claims.support.is_in(verdicts).any(ignore_nulls=False)
             for label, verdicts in OF_SOME_CLAIM.items()}  # fmt: skip
 _CITATION = {"source_cited": pl.len() > 0, "fabricated_source": pl.col("context").is_null().any()}
 
+# What is asked of the claims of an answer, and of the whole, whose labels decide its claims.
 PARTS = Support.ask("claim").name
-# What is asked of an answer as a whole, and of its claims, which labels of the whole decide.
 WHOLE = next(ask.name for ask in Grounding.asks if PARTS in ask.after)
 
 FOLLOWS = reason("follows_from_whole")

@@ -126,7 +126,7 @@ class RankedExamples(NamedTuple):
 
 
 def ranked(run: Run, *, limit: int = MOST_RANKED) -> RankedExamples:
-    """The worst examples of a run over all its metrics, each listed once.
+    """The worst examples of a run by all metrics that rank them, each listed once.
 
     For each metric, a score's distance from the best possible is 0 at the best end of the metric's
     range and 1 at the worst; where the range has no such end, at the best or worst score of the

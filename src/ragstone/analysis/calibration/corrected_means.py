@@ -127,10 +127,10 @@ def _share(rows: pl.DataFrame, name: str, level: str) -> float:
     return float((rows[name] == level).fill_null(value=False).to_numpy().mean())
 
 
-Method = Literal["by_design", "poststratified", "ppi_plus_plus", "rogan_gladen"]
 # How a rate is corrected; a mean of other scores always by ``ppi_plus_plus``.
 #
 # ``by_design`` is ``ppi_plus_plus`` or ``poststratified``, as ``favoured`` chooses.
+Method = Literal["by_design", "poststratified", "ppi_plus_plus", "rogan_gladen"]
 METHODS: tuple[Method, ...] = get_args(Method)
 
 # A judge's score from here on is a yes, where people say yes or no.

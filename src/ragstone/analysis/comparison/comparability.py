@@ -184,8 +184,8 @@ def _signed(scored: Scored, name: str) -> dict[str, str]:
     return {what: SHARE.sub("", value) for what, _, value in parts if what in SIGNED}
 
 
-Output = Literal["answer", "contexts", "rivals"]
 # What a system makes of a question, and what other systems make of it.
+Output = Literal["answer", "contexts", "rivals"]
 OUTPUTS: tuple[Output, ...] = ("answer", "contexts", "rivals")
 
 # What the data say of a question: every metric is taken to read all of it.

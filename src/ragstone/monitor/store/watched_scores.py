@@ -83,14 +83,14 @@ def take_note(run: Sql, metric: str, now: float, last: int, most: int, soon: flo
     )  # fmt: skip
     sessions = sorted({session for _, session in rows if session is not None})
     for page in in_pages(sessions):
-        others = column(
+        others = set(column(
             run,
             "SELECT session FROM watched_sessions WHERE metric = ? "
             f"AND session IN ({marks(page)}) UNION "
             "SELECT session FROM open_sessions WHERE metric = ? AND due_at > ? "
             f"AND session IN ({marks(page)})",
             metric, *page, metric, now + soon, *page,
-        )  # fmt: skip
+        ))  # fmt: skip
         wait_for(run, metric, [(item, now) for item in page if item not in others])
     more = len(rows) == most
     keep(run, TAKEN, {**through, metric: rows[-1][0] if more else last})

@@ -302,7 +302,7 @@ def _small_print(result: GateResult) -> Iterator[ui.Note]:
         yield ui.Note(name, text, needs="p broken" if name == "p broken" else "")
 
 
-# What the record has of a failing example.
+# What the record has of a failing example, besides its reasons.
 EXAMPLE = ("example_id", "value", "question", "answer")
 
 

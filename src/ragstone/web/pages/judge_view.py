@@ -187,7 +187,8 @@ def believed(run: Run, queues: Sequence[str] = ()) -> Believed:
     rows = run.examples(["id", "question"], where=labelled)
     questions = {str(id): str(text or id) for id, text in rows.iter_rows()}
     names = with_and([queue.rpartition("#")[2] for queue in queues])
-    where = f"in the queue {names}" if queues else "in the data of the run"
+    word = "queue" if len(queues) == 1 else "queues"
+    where = f"in the {word} {names}" if queues else "in the data of the run"
     if len(rows) > MOST_LABELLED:
         why = (
             f"{len(rows):,} answers carry labels, more than this page measures. The command below "
