@@ -4,14 +4,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
-# uv takes a tenth of pip's time. It does not read pip's settings: where these name the index, pip installs.
+# uv takes a tenth of pip's time, but does not read pip's settings: where it cannot install, pip does.
 INSTALL = install() { $(BIN)/uv pip install -q --system-certs --python $(BIN)/python "$$@" 2>/dev/null || \
 	$(PIP) install -qq --no-compile "$$@"; }; install
 COMPILE = $(BIN)/uv pip compile -q pyproject.toml --universal --python-version 3.11 \
 	--fork-strategy fewest --generate-hashes --custom-compile-command 'make lock'
 BASE := $(VENV)/.base-installed
 DEV := $(VENV)/.dev-installed
-DEMO := runs/demo
+DEMO := runs/demo runs/demo-2 runs/monitor
 SEED := $(or $(SEED),$(shell od -An -N2 -tu2 /dev/urandom | tr -d ' '))
 # Folders of tests lie in memory that has 8 GB free: on a disk SQLite waits at every commit.
 MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 8000000 { print "/dev/shm" }')
@@ -26,7 +26,7 @@ FILES_OF_shared = $(shell grep -rlw shared tests --include='test_*.py')
 .PHONY: demo test peers programs check lint types rooms lock wheel clean help
 
 demo: $(DEV) ## what Ragstone does with 30 questions of its own, in the browser
-	@$(BIN)/ragstone demo $(DEMO)
+	@$(BIN)/ragstone demo
 
 # Bytecode is kept, whatever the environment says: many tests start commands, a second sooner with it.
 test: programs ## run all tests; ROOM=monitor those of a room, MARK="not browser" those of a mark
@@ -59,7 +59,7 @@ wheel: $(DEV) ## the wheel in dist, and its bill of materials beside it
 	@$(PIP) wheel -qq --no-deps -w dist .
 	@$(BIN)/python .ci/sbom.py dist/*.whl
 
-clean: ## remove the environment, the demo's run and all caches
+clean: ## remove the environment, the demo's runs and all caches
 	rm -rf $(VENV) $(DEMO) dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 

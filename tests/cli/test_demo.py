@@ -120,10 +120,19 @@ def test_a_second_time_changes_nothing(
     assert Run.open(folder / "demo").estimates().equals(before)
 
 
+def test_a_port_that_is_taken_is_said_before_anything_is_made(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        outcome = call("demo", str(tmp_path / "runs"), "--no-browser", "--port", port)
+    assert outcome.status == 2
+    assert port in outcome.err
+    assert not (tmp_path / "runs").exists()
+
+
 def test_another_run_of_its_name_is_left_alone(tmp_path: Path) -> None:
     rows = [{"question": "How long is the pier?", "answer": "It is 90 m long."}]
     evaluate(rows, metrics=["abstention"], out=tmp_path / "demo")
     outcome = call("demo", str(tmp_path), "--no-browser", "--port", "0")
     assert outcome.status == 2
-    assert "Name another folder: ragstone demo FOLDER" in outcome.err
+    assert "name another folder: ragstone demo FOLDER" in outcome.err
     assert [path.name for path in tmp_path.iterdir()] == ["demo"]

@@ -53,6 +53,7 @@ def demo(folder: Path = Path("runs"), *, no_browser: bool = False, at: "ServerAd
     from ragstone.report.sentences.run_words import between_two, summary_sentences
     from ragstone.web import entry_points
 
+    entry_points.check_address(at)
     folder.mkdir(parents=True, exist_ok=True)
     say("Evaluating, comparing, labelling, gating and watching 120 answers …", err=True)
     first, second = _evaluated(folder, 1), _evaluated(folder, 2)
@@ -84,7 +85,7 @@ def _evaluated(folder: Path, version: Literal[1, 2]) -> "Run":
         return evaluate(records, judge="local:strings", by=["question_type"], out=out)
     except RunConflict as error:
         raise InputError(
-            f"{out} is another run. Name another folder: ragstone demo FOLDER"
+            f"{out} is a run of other data. Delete it, or name another folder: ragstone demo FOLDER"
         ) from error
 
 

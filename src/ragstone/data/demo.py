@@ -84,6 +84,7 @@ def _text(sentence: str) -> str:
     return sentence.removeprefix(UNSUPPORTED).removeprefix(DOUBTFUL)
 
 
+@cache
 def _table(name: str) -> Mapping[str, Any]:
     file = Path(__file__).with_name(f"demo_{name}.toml")
     return tomllib.loads(file.read_text(encoding="utf-8"))
