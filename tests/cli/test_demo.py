@@ -1,5 +1,6 @@
 """The demo says who is better, lets the better version pass, and leaves nothing half done."""
 
+import shutil
 import socket
 import tomllib
 from collections.abc import Callable
@@ -25,23 +26,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def demo(folder: Path) -> Callable[[], Outcome]:
+def demo(folder: Path) -> Callable[..., Outcome]:
     """The demo with an app that ends as soon as it is served."""
 
     def run(_: uvicorn.Server, sockets: list[socket.socket]) -> None:
         for listening in sockets:
             listening.close()
 
-    def start() -> Outcome:
+    def start(where: Path = folder) -> Outcome:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(uvicorn.Server, "run", run)
-            return call("demo", str(folder), "--no-browser", "--port", "0")
+            return call("demo", str(where), "--no-browser", "--port", "0")
 
     return start
 
 
 @pytest.fixture(scope="module")
-def printed(demo: Callable[[], Outcome]) -> str:
+def printed(demo: Callable[..., Outcome]) -> str:
     outcome = demo()
     assert outcome.status == 0, outcome.err
     return outcome.out
@@ -112,12 +113,22 @@ def test_a_day_that_was_cut_short_is_made_anew(tmp_path: Path) -> None:
 
 
 def test_a_second_time_changes_nothing(
-    printed: str, demo: Callable[[], Outcome], folder: Path
+    printed: str, demo: Callable[..., Outcome], folder: Path
 ) -> None:
     before = Run.open(folder / "demo").estimates()
     again = demo()
     assert again.out.splitlines()[:5] == printed.splitlines()[:5]
     assert Run.open(folder / "demo").estimates().equals(before)
+
+
+def test_a_folder_that_was_moved_is_gone_on_with(
+    printed: str, demo: Callable[..., Outcome], folder: Path, tmp_path: Path
+) -> None:
+    assert printed
+    moved = shutil.copytree(folder, tmp_path / "moved")
+    outcome = demo(moved)
+    assert outcome.status == 0, outcome.err
+    assert outcome.out.splitlines()[1] == printed.splitlines()[1]
 
 
 def test_a_port_that_is_taken_is_said_before_anything_is_made(tmp_path: Path) -> None:

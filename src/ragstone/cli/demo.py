@@ -93,12 +93,21 @@ def _label(folder: Path, first: "Run", second: "Run") -> None:
     """Make a queue that both annotators have labelled, and one for whoever tries the demo."""
     from ragstone.analysis import annotate
     from ragstone.annotation.queue.form import ItemAnswers
+    from ragstone.annotation.queue.labels_store import open_labels
+    from ragstone.annotation.queue.queue import Queue, queues
     from ragstone.data.demo import ANNOTATORS, demo_label
 
-    queue = annotate(
-        first.path, folder, metric="faithfulness", name=LABELLED, per_item=2, together=True,
-        instructions=INSTRUCTIONS,
-    )  # fmt: skip
+    database = open_labels(folder)
+    # Those of a folder that was moved since are of another path, so they are not asked for again.
+    names = {form.name for form in queues(database)}
+    if LABELLED not in names:
+        annotate(
+            first.path, database, metric="faithfulness", name=LABELLED, per_item=2, together=True,
+            instructions=INSTRUCTIONS,
+        )  # fmt: skip
+    if TO_LABEL not in names:
+        annotate(second.path, database, metric="unsupported_claim", n=10, name=TO_LABEL)
+    queue = Queue(database, LABELLED)
     [asked] = queue.form.asked
     for annotator in ANNOTATORS:
         queue.invite(annotator)
@@ -109,7 +118,6 @@ def _label(folder: Path, first: "Run", second: "Run") -> None:
                 for part in item.parts
             }
             item = queue.save(annotator, item.item, ItemAnswers(labels), str(item.item))
-    annotate(second.path, folder, metric="unsupported_claim", n=10, name=TO_LABEL)
 
 
 def watch_a_day(store: Path) -> None:
