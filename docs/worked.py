@@ -4,7 +4,7 @@
 
 Writes the pages' outputs anew. Commands stand in ``sh`` blocks, each with its output in the
 ``text`` block behind it, that of the last one where there are several; a ``csv NAME`` block is a
-file that the commands find. The demo data are there as ``cornwall.jsonl``. A ``text`` block whose
+file that the commands find. The sample file is there as ``cornwall.jsonl``. A ``text`` block whose
 last line is ``…`` shows as many lines of the output as it has before it.
 """
 

@@ -59,7 +59,7 @@ _ROOMS = {
     "write_report": "web.entry_points",
 }
 
-# Names that were at the root once, with the rooms that have them now.
+# Names that were at the root once, with the packages and modules that have them now.
 _MOVED = {
     "BatchesWaiting": "core.errors",
     "DataError": "core.errors",

@@ -1,4 +1,4 @@
-"""Demo command: what Ragstone does with 30 questions of its own, up to a day of production."""
+"""Demo command: shows on 30 bundled questions what Ragstone does, up to a day of production."""
 
 import json
 import shlex
@@ -32,15 +32,16 @@ DAY, ANSWERS = 86_400.0, 120
 def demo(folder: Path = Path("runs"), *, no_browser: bool = False, at: "ServerAddress") -> None:
     """Show on bundled answers what Ragstone does, and open it in the browser.
 
-    Three systems answer 30 questions, one of them in two versions. All is evaluated, the versions
-    are compared, the second one is gated, labels correct the judge, and a day of production is
-    watched. The answers, their planted faults and the labels were written by Ragstone's authors. No
-    key and no network are needed. Needs the extra ui.
+    Three systems answer 30 questions, one of them in two versions. Everything is evaluated, the
+    versions are compared, the second one is gated, labels correct the judge, and a day of
+    production is watched. The answers, their planted faults and the labels were written by
+    Ragstone's authors. No key and no network are needed. Needs the extra ui.
 
     Exit status: 0 stopped, 2 the folder has other runs of these names, or the port is taken.
 
     Args:
-        folder ([DIR]): Folder for the runs demo and demo-2, the labels and the monitor's store.
+        folder ([DIR]): Folder for the runs demo and demo-2, their data (demo.jsonl and
+            demo-2.jsonl, which are overwritten), the labels and the monitor's store.
         no_browser: Only print the address.
     """
     from ragstone import analysis
@@ -90,7 +91,10 @@ def _evaluated(folder: Path, version: Literal[1, 2]) -> "Run":
 
 
 def _label(folder: Path, first: "Run", second: "Run") -> None:
-    """Make a queue that both annotators have labelled, and one for whoever tries the demo."""
+    """Make a queue of the first version, which is labelled, and one of the second, which is not.
+
+    The labels are those of both annotators; the second queue is for whoever tries the demo.
+    """
     from ragstone.analysis import annotate
     from ragstone.annotation.queue.form import ItemAnswers
     from ragstone.annotation.queue.labels_store import open_labels
@@ -151,7 +155,7 @@ def watch_a_day(store: Path) -> None:
     sender.close()
     opened = open_store(unfinished)
     try:
-        # In a minute: an answer is judged when nothing more can come that belongs to it.
+        # A minute from now: an answer is judged only once its trace is complete.
         settings = DEFAULTS.with_options(judges=(), rate=1.0)
         worker = MonitorWorker(opened, settings, now=lambda: time.time() + 60)
         while worker.step() + worker.judge():

@@ -210,8 +210,8 @@ class CorrectionConflict(InputError):
         what = "took a correction of it back" if self.said is None else f"said {_pairs(self.said)}"
         who = "It was judged again" if self.author is None else f"{self.author} {what} at {self.at}"
         super().__init__(
-            f"{self.unit} is not what you saw. {who}; it now says {now}. Look at it again, and "
-            "correct it if you still would."
+            f"{self.unit} is not what you saw. {who}; it now says {now}. Look again, and "
+            "correct it if you still want to."
         )
 
 
@@ -319,9 +319,9 @@ class MissingDependency(RagstoneError):
 
 @contextmanager
 def needing(feature: str, extra: str) -> Iterator[None]:
-    """Raise ``MissingDependency`` where what is imported inside is not installed.
+    """Raise ``MissingDependency`` if an import in the block fails: its package is not installed.
 
-    What Ragstone's own modules lack is a fault of theirs, which no extra mends.
+    A failing import of a module of Ragstone itself is a bug, which no extra fixes.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""User code: imports a user's own module, tells functions apart, and freezes what many share.
+"""User code: imports a user's own module, tells functions apart, and freezes shared values.
 
 A function is identified by its source code, because that is the same in every process.
 """
@@ -34,7 +34,7 @@ def registry(table: _Table) -> _Table:
 
 
 class Frozen:
-    """A base of values that many share, so that nobody may change one; fields or not."""
+    """Base class of shared values: no attribute can be set, whether it is a field or not."""
 
     def __setattr__(self, name: str, value: object) -> None:
         raise FrozenInstanceError(f"cannot assign to field {name!r}")

@@ -1,4 +1,4 @@
-"""Data: the records that are evaluated, readers for every supported source, and demo data.
+"""Data: the records that are evaluated, readers for every supported source, and sample data.
 
 ====================  =====================================================
 Example               one question answered once by one system
@@ -62,5 +62,5 @@ __all__ = [
 
 
 def cornwall() -> Path:
-    """Return the path of the demo data, JSON lines."""
+    """Return the path of the sample file, JSON Lines."""
     return Path(__file__).with_name("cornwall.jsonl")

@@ -42,7 +42,8 @@ LANGUAGES = tuple(
     )
 )  # fmt: skip
 
-# Up to this share of its letters, a text has foreign names and needs no language.
+# Up to this share of its letters, foreign ones are taken for those of names, and the text's
+# language is not checked.
 FOREIGN = 0.01
 
 # The share of a language's letters among those beyond ASCII.

@@ -7,7 +7,7 @@ by value, dates too; 45 percent is not $45. A number is known if a source has it
 for 2.5), glued to letters (401k) or in words. What counts up from 1 (`2.` behind `1.`, `step 2`
 behind `step 1`) and the numeral of a heading (`## 2.`, `## 3.1`) are no numbers.
 
-Names are capitalised words. Passed over are the first word of a sentence or a cell, lines in
+Names are capitalised words. The first word of a sentence or a cell is skipped; so are lines in
 capitals, headings, code, months, days, titles, units of a number (`20 Kilometres`), and words in
 title case of a label: what opens a sentence in bold or in capitals up to a colon. Even there, two
 or more bold words are a name if all are new and none ends like a common word (`**Sofia

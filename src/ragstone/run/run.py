@@ -181,9 +181,10 @@ class Run(Displayable):
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def table(self) -> pl.DataFrame:
-        """Return a table to read: a row a metric, a column a system, means with 95 % intervals.
+        """Return a table to read: one row per metric, one column per system.
 
-        It has the metrics for which any answer has a value, over all answers of a system.
+        Its cells are means with 95 % intervals over all answers of a system, of the metrics for
+        which any answer has a value.
         ``estimates`` has the numbers.
         """
         rows: dict[str, dict[str, str]] = {}

@@ -48,7 +48,7 @@ from .security import Access, Served, ServerAddress, listen
 def monitor_app(intake: ASGIApp, screens: ASGIApp, access: Access) -> ASGIApp:
     """Return the app that gives each request to whom it is for."""
     refused = PlainTextResponse(
-        "This server is not called by that name. Send to the address that it printed.\n", 421
+        "This server does not answer to that name. Send to the address that it printed.\n", 421
     )
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:

@@ -366,9 +366,9 @@ _BUSY = PlainTextResponse(
     "The server is busy with other pages. Try again in a few seconds.\n", 503, {"retry-after": "2"}
 )
 _WRONG_HOST = PlainTextResponse(
-    "This server is not called by that name. Open the address that it printed.\n", 421
+    "This server does not answer to that name. Open the address that it printed.\n", 421
 )
-_ELSEWHERE = PlainTextResponse("A write has to come from a page of this server.\n", 403)
+_ELSEWHERE = PlainTextResponse("Changes must come from a page of this server.\n", 403)
 _TOO_LARGE = PlainTextResponse(f"At most {LARGEST_FORM:,} bytes can be sent.\n", 413)
 _OLD = PlainTextResponse(
     "This page is from before the server started again. Reload it, and repeat.\n", 403

@@ -40,13 +40,13 @@ def page_of(folder: Path, questions: dict[int, str]) -> str:
 def test_questions_that_became_longer_are_said_first(tmp_path: Path) -> None:
     usual = dict.fromkeys(range(2, 9), "How long is the pier")
     page = page_of(tmp_path, usual | {1: "How long is the pier, and who built it, and when"})
-    assert "What comes has changed: length of the question." in page
+    assert "The traffic has changed: length of the question." in page
     assert "passages retrieved" in page
 
 
 def test_what_stays_the_same_shows_no_sign(tmp_path: Path) -> None:
     page = page_of(tmp_path, dict.fromkeys(range(1, 9), "How long is the pier"))
-    assert "What comes shows no sign of change." in page
+    assert "The traffic shows no sign of change." in page
     assert "No anchor was judged twice yet." in page
 
 

@@ -20,9 +20,8 @@ from ragstone.stats.correction.corrected import FEW_CLUSTERS, FEW_LABELS
 
 from .judge_identity import NAME, changes, identity, judge_kind, read_passport
 
-# Labels that in nine of ten draws show a judge with a κ of .4 to agree beyond chance.
-#
-# (1.96 + 1.28)² · .84 / .16 = 55, where people say yes as often as no.
+# Labels that in nine of ten draws show a judge with a κ of .4 to agree beyond chance, and a few
+# more: (1.96 + 1.28)² · .84 / .16 = 55, where people say yes as often as no.
 ENOUGH = 60
 
 

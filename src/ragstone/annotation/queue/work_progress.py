@@ -191,7 +191,8 @@ def hours_for(missing: int, people: Iterable[tuple[float, int]]) -> float | None
     return None if rate <= 1e-9 else hours + rest / rate
 
 
-# What the answers of an item have that was not discarded: within a text, quotes are escaped.
+# An SQL pattern for the stored answers of an item that was not discarded. It matches no text that
+# somebody typed, because quotes are escaped there.
 KEPT = '%"discarded": ""%'
 
 

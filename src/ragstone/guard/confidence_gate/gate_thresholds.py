@@ -278,8 +278,8 @@ def surplus_words(surplus: int) -> str:
 PLACES = 10_000
 
 
-# The answers of a promise, what they do, the end of the scores where they should not be, and the
-# other answers.
+# By promise: the answers it is about, the outcome it limits, the end of the scores where they
+# should not be, and the other answers.
 WORDS = {
     "max_false_pass": ("unfaithful", "pass", "highest", "faithful"),
     "max_false_block": ("faithful", "are blocked", "lowest", "unfaithful"),

@@ -155,7 +155,7 @@ Steps = Generator[Step, Any, None]
 class Release:
     """Decides what leaves of one stream.
 
-    Its steps say what is to be done next; what drives them reads, waits and gives on.
+    Its steps say what is to be done next; the driver reads, waits and passes pieces on.
     """
 
     def __init__(

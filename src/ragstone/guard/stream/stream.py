@@ -179,8 +179,8 @@ def driven(
 ) -> Generator[Any]:
     """Yield what leaves of a source by steps; ``within`` is entered around each reading.
 
-    Where whoever iterates leaves before the end, the source is closed, so that nobody writes
-    on, and then the steps, which may judge.
+    If the caller stops iterating early, the source is closed, so that nobody writes on,
+    and then the steps, which may judge.
     """
     source: Iterator[Any] | None = None
     go_on: Callable[[], Step] = partial(steps.send, None)

@@ -7,8 +7,8 @@ a sentence that begins with what is not known and goes on ("The contexts do not 
 and …"); and what stands as a whole in square brackets, of up to five words without a stop, or in
 round ones that end in a year. A sentence of more than 20,000 characters is ``not_judged``.
 
-Judged as one, so that they can pass together where one alone would not, are two sentences that are
-read as one: behind a semicolon, `<br>`, or a stop with a lower-case letter or the mark of code, of
+Two sentences that are read as one are judged as one, so that they can pass together where one alone
+would not: behind a semicolon, `<br>`, or a stop with a lower-case letter or the mark of code, of
 a formula or of the direction of writing behind it. A bare "Yes." at the beginning leaves with the
 claim that follows it. Fences of tildes (`~~~`) are read as prose, line by line.
 """

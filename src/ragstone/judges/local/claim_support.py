@@ -42,7 +42,7 @@ from .text_terms import WORDS_VERSION, as_written, stem_or_none, tokens
 
 ALIGNMENT_VERSION = f"ragstone-alignment/1({SENTENCES_VERSION},{WORDS_VERSION},{FRAMES_VERSION})"
 
-# Cosines hang on the size of the batch from the seventh on; a score should not.
+# From the seventh decimal on, cosines depend on the size of the batch; scores must not.
 DECIMALS = 4
 
 # How much a stop word weighs beside a content word.

@@ -15,7 +15,7 @@ EDGE = 0.001
 # Slices of a rule that are watched. The later one comes, the more evidence it wants.
 MOST_SLICES = 200
 
-# For each alarm: the probability that it is called over, within so many judged answers, although
+# For each alarm: the probability that it is declared over within so many judged answers although
 # the mean is still at its bar or worse.
 RECOVERY = AlarmPromise(0.05, 200)
 

@@ -65,11 +65,11 @@ def verdict_beside(
 ) -> Verdict:
     """Return the verdict of a window that may still be filling, beside what was before.
 
-    It goes by the difference, whose interval is that of two means of different rows. In it that of
-    the window holds at every look: the page may be looked at again and again. Of a family of m
-    comparisons each has 1 / m of the 5 % (Bonferroni). *Equivalent* is said first, where the
-    interval of level 1 - 2 · 5 % / m lies within ±margin (two one-sided tests), then *better* or
-    *worse* where that of level 1 - 5 % / m leaves out 0.
+    It goes by the difference, whose interval is that of two means of different rows. The
+    window's part of that interval holds at every look: the page may be looked at again and again.
+    Of a family of m comparisons each has 1 / m of the 5 % (Bonferroni). *Equivalent* is said first,
+    where the interval of level 1 - 2 · 5 % / m lies within ±margin (two one-sided tests), then
+    *better* or *worse* where that of level 1 - 5 % / m leaves out 0.
 
     Args:
         margin: Up to which a difference does not matter, in the metric's unit; None: not asked.

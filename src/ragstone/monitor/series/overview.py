@@ -41,7 +41,7 @@ HOUR = 3_600.0
 # Values of a facet that can be chosen.
 MOST_VALUES = 50
 
-# Of the range, up to which a difference does not matter where no rule on the metric says more.
+# The share of a metric's range up to which a difference does not matter, unless a rule has its own.
 MARGIN = 0.05
 
 

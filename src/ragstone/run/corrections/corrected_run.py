@@ -255,6 +255,7 @@ def _loaded(name: str, run: Path) -> Metric:
     except UnknownName as error:
         load, alone = argument("metrics_from", "FILE"), argument("without_corrections", True)
         raise InputError(
-            f"People corrected judgements of {run}, so some scores are made again, and {name} is "
-            f"a metric of your own that has to be loaded: {load}. Without them: {alone}."
+            f"People corrected judgements of {run}, so some scores have to be computed again, and "
+            f"{name} is a metric of your own that has to be loaded: {load}. To leave the "
+            f"corrections out: {alone}."
         ) from error

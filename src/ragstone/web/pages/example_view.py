@@ -356,7 +356,7 @@ def _conflict_words(error: CorrectionConflict) -> str:
         action = f"said “{words}”"
     return (
         f"Not saved: {error.author} {action} of {error.unit} on {judgement_view.when(error.at)}, "
-        "after you opened this page. Look at it again, and correct it if you still would."
+        "after you opened this page. Look again, and correct it if you still want to."
     )
 
 
