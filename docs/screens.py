@@ -145,7 +145,7 @@ def shoot_all(browser: Browser, folder: Path, paths: Mapping[str, str], main: st
 def main() -> None:
     folder, name, *what = Path(sys.argv[1]), *sys.argv[2:]
     OUT.mkdir(exist_ok=True)
-    chromium = shutil.which("chromium")
+    chromium = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         if name == "monitor":

@@ -26,6 +26,10 @@ def test_a_system_may_be_called_as_the_column_of_metrics() -> None:
     assert run.table().columns == ["metric", "metric (system)"]
 
 
-def test_answers_without_a_system_have_one_column_and_what_has_no_value_is_left_out() -> None:
-    run = ragstone.evaluate(ROWS[1:], metrics=["abstention", "faithfulness"])
-    assert run.table().to_dicts() == [{"metric": "abstention", "default": "1.00 [0.21, 1.00]"}]
+def test_undefined_and_missing_are_two_things() -> None:
+    metrics = ["abstention", "faithfulness", "helpfulness"]
+    run = ragstone.evaluate(ROWS[1:], metrics=metrics)
+    assert dict(run.table().iter_rows()) == {
+        "abstention": "1.00 [0.21, 1.00]", "faithfulness": "undefined", "helpfulness": "missing",
+    }  # fmt: skip
+    assert run.table().columns == ["metric", "default"]

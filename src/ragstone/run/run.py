@@ -183,18 +183,19 @@ class Run(Displayable):
     def table(self) -> pl.DataFrame:
         """Return a table to read: one row per metric, one column per system.
 
-        Its cells are means with 95 % intervals over all answers of a system, of the metrics for
-        which any answer has a value.
-        ``estimates`` has the numbers.
+        Its cells are means with 95 % intervals over all answers of a system; where no answer has a
+        value, ``undefined``, or ``missing`` if any is. ``estimates`` has the numbers.
         """
         rows: dict[str, dict[str, str]] = {}
         for each in self.estimate_list:
-            if each.group.keys() == {"system"} and each.value is not None:
-                interval = "" if each.low is None else f" [{each.low:.2f}, {each.high:.2f}]"
-                row = rows.setdefault(each.metric, {"metric": each.metric})
+            if each.group.keys() == {"system"}:
+                mean = "missing" if each.n_missing else "undefined"
+                if each.value is not None:
+                    interval = "" if each.low is None else f" [{each.low:.2f}, {each.high:.2f}]"
+                    mean = f"{each.value:.2f}{interval}"
                 system = each.group["system"]
                 column = f"{system} (system)" if system == "metric" else system
-                row[column] = f"{each.value:.2f}{interval}"
+                rows.setdefault(each.metric, {"metric": each.metric})[column] = mean
         return pl.DataFrame(list(rows.values()), infer_schema_length=None)
 
     @property
