@@ -588,14 +588,28 @@ HOSTILE = {
 def test_an_answer_of_1_mb_costs_not_much_more_than_the_deadline(name: str) -> None:
     guard = Guard(deadline=0.2)
     guard.assess(QUESTION, SUPPORTED, [PIER])
-    begun = time.process_time()
-    for _ in re.finditer(r"[^\W_]+", HOSTILE[name]):
-        pass
-    read_once = time.process_time() - begun  # .05 to .08 s on a machine with nothing else to do
-    begun = time.process_time()
-    found = guard.assess(QUESTION, HOSTILE[name], [PIER])
-    assert time.process_time() - begun < guard.deadline + 3 * read_once
-    assert found.ok is not True
+
+    def read_words() -> None:
+        for _ in re.finditer(r"[^\W_]+", HOSTILE[name]):
+            pass
+
+    read_once = least_processor_time(read_words)  # .05 to .08 s on a quiet machine
+    assessments = []
+    spent = least_processor_time(
+        lambda: assessments.append(guard.assess(QUESTION, HOSTILE[name], [PIER]))
+    )
+    assert spent < guard.deadline + 3 * read_once
+    assert all(assessment.ok is not True for assessment in assessments)
+
+
+def least_processor_time(work: Callable[[], object], times: int = 3) -> float:
+    """Other work on the machine makes this dearer, never cheaper: so the least of some times."""
+    spent = []
+    for _ in range(times):
+        begun = time.process_time()
+        work()
+        spent.append(time.process_time() - begun)
+    return min(spent)
 
 
 def test_contexts_without_an_end_are_taken_as_far_as_there_is_time() -> None:
