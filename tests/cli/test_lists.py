@@ -92,7 +92,7 @@ def test_doctor_looks_for_what_the_project_needs(ragstone: Command) -> None:
     found = ragstone("doctor", "--json").json
     assert set(found["base"]) == packages(project["dependencies"])
     assert {one["name"]: set(one["packages"]) for one in found["extras"]} == {
-        name: packages(extras[name]) for name in extras if name != "dev"
+        name: packages(extras[name]) for name in extras
     }
 
 
