@@ -25,7 +25,7 @@ FILES_OF_shared = $(shell grep -rlw shared tests --include='test_*.py')
 .DEFAULT_GOAL := help
 .PHONY: demo test peers programs check lint types rooms lock wheel clean help
 
-demo: $(DEV) ## what Ragstone does with 30 questions of its own, in the browser
+demo: $(BASE) ## what Ragstone does with 30 questions of its own, in the browser
 	@$(BIN)/ragstone demo
 
 # Bytecode is kept, whatever the environment says: many tests start commands, a second sooner with it.
@@ -52,7 +52,7 @@ lint: $(DEV) ## style alone
 	@$(BIN)/ruff format --check .
 
 lock: | $(BIN)/uv ## remake the lock files, moving only the pins that have to move
-	@$(COMPILE) --extra dev -o requirements-dev.lock
+	@$(COMPILE) --group dev -o requirements-dev.lock
 	@$(COMPILE) -c requirements-dev.lock -o requirements.lock
 
 wheel: $(DEV) ## the wheel in dist, and its bill of materials beside it

@@ -111,7 +111,7 @@ of materials beside each wheel (`make wheel`).
 EXTRAS = """
 ## In extras
 
-`pip install 'ragstone[ui]'` installs those of `ui`, and so on.
+`pip install 'ragstone[local]'` installs those of `local`, and so on.
 """
 DEVELOPERS = """
 ## For those who change Ragstone
@@ -123,9 +123,10 @@ DEVELOPERS = """
 def declared() -> dict[str, list[str]]:
     """The places in which each direct dependency is named: extras, and ``""`` for the base."""
     with (ROOT / "pyproject.toml").open("rb") as file:
-        project = tomllib.load(file)["project"]
+        settings = tomllib.load(file)
     places: dict[str, list[str]] = {}
-    extras = {"": project["dependencies"], **project["optional-dependencies"]}
+    project, groups = settings["project"], settings["dependency-groups"]
+    extras = {"": project["dependencies"], **project["optional-dependencies"], **groups}
     for place, requirements in extras.items():
         for requirement in requirements:
             name = re.split(r"[^A-Za-z0-9._-]", requirement, maxsplit=1)[0].lower()
