@@ -25,7 +25,7 @@ FILES_OF_shared = $(shell grep -rlw shared tests --include='test_*.py')
 .DEFAULT_GOAL := help
 .PHONY: demo test peers programs check lint types rooms docs lock wheel clean help
 
-demo: $(DEV) ## what Ragstone does with 30 questions of its own, in the browser
+demo: $(BASE) ## what Ragstone does with 30 questions of its own, in the browser
 	@$(BIN)/ragstone demo
 
 # Bytecode is kept, whatever the environment says: many tests start commands, a second sooner with it.
@@ -56,7 +56,7 @@ docs: $(VENV)/.docs-installed ## the documentation as a site, in the folder site
 	@echo "To read it: $(BIN)/python -m http.server -d site"
 
 lock: | $(BIN)/uv ## remake the lock files, moving only the pins that have to move
-	@$(COMPILE) pyproject.toml --extra dev -o requirements-dev.lock
+	@$(COMPILE) pyproject.toml --group dev -o requirements-dev.lock
 	@$(COMPILE) pyproject.toml -c requirements-dev.lock -o requirements.lock
 	@$(COMPILE) --group docs -c requirements-dev.lock -o requirements-docs.lock
 

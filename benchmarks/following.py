@@ -25,7 +25,8 @@ from ragstone.monitor.duties.fold_traces import Folding
 from ragstone.monitor.duties.periodic_steps import check_answers, usual_guard
 from ragstone.monitor.settings.sections import JudgingSettings, SamplingSettings
 from ragstone.monitor.store.store import MonitorStore, open_store
-from ragstone.monitor.traces import Redaction, read_traces
+from ragstone.monitor.traces import Redaction
+from ragstone.monitor.traces.otlp import read_traces
 
 
 def main(traces: int = 2_000) -> None:

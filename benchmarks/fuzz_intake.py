@@ -40,10 +40,9 @@ from ragstone.monitor.traces import (
     UnreadableBody,
     fold,
     read_examples,
-    read_logs,
-    read_traces,
 )
 from ragstone.monitor.traces.attribute_names import FACTS, ROLES
+from ragstone.monitor.traces.otlp import read_logs, read_traces
 
 START = 1_790_000_000_000_000_000
 LIMITS = SpanLimits(spans=200, attributes=50, attribute_length=2_000, span_length=20_000)

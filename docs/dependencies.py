@@ -112,7 +112,7 @@ of materials beside each wheel (`make wheel`).
 EXTRAS = """
 ## In extras
 
-`pip install 'ragstone[ui]'` installs those of `ui`, and so on.
+`pip install 'ragstone[local]'` installs those of `local`, and so on.
 """
 DEVELOPERS = """
 ## For those who change Ragstone
@@ -125,8 +125,8 @@ def declared() -> dict[str, list[str]]:
     """The places in which each direct dependency is named: extras, and ``""`` for the base."""
     with (ROOT / "pyproject.toml").open("rb") as file:
         settings = tomllib.load(file)
-    project = settings["project"]
-    developers = [*project["optional-dependencies"]["dev"], *settings["dependency-groups"]["docs"]]
+    project, groups = settings["project"], settings["dependency-groups"]
+    developers = [*groups["dev"], *groups["docs"]]
     places: dict[str, list[str]] = {}
     extras = {"": project["dependencies"], **project["optional-dependencies"], "dev": developers}
     for place, requirements in extras.items():

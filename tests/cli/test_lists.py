@@ -28,6 +28,30 @@ def test_metrics_lists_every_metric(ragstone: Command) -> None:
     assert outcome.status == 0
     for name in metric_types():
         assert name in outcome.out
+    assert "composite, ragas_score*" in outcome.out
+
+
+def test_a_family_of_metrics_is_listed_with_what_each_says(ragstone: Command) -> None:
+    listed = ragstone("metrics", "grounding", "--json").json
+    assert {entry["family"] for entry in listed} == {"grounding"}
+    printed = ragstone("metrics", "grounding").out
+    assert all(entry["name"] in printed for entry in listed)
+    assert "Share of answers with a claim that the contexts contradict." in printed
+
+
+@pytest.mark.parametrize("command", ["metrics", "judges", "models", "formats"])
+def test_a_list_fits_on_one_screen(
+    command: str, ragstone: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    assert len(ragstone(command).out.splitlines()) <= 45
+
+
+@pytest.mark.parametrize("command", ["labels", "agreement", "sample", "annotate", "calibrate"])
+def test_what_belongs_together_is_found_from_one_another(command: str, ragstone: Command) -> None:
+    names = {"labels", "agreement", "sample", "annotate", "calibrate", "weights"}
+    last = ragstone(command, "--help").out.splitlines()[-1]
+    assert set(last.removeprefix("See also: ").split(", ")) == names - {command}
 
 
 def test_metrics_explains_one(ragstone: Command) -> None:
@@ -50,15 +74,21 @@ def test_metrics_lists_the_suites(ragstone: Command) -> None:
     assert "ragas_score" in ragstone("metrics", "graphrag", "--suite").out
 
 
-def test_formats_come_with_two_lines(ragstone: Command) -> None:
-    found = ragstone("formats", "--json").json
-    assert all(len(one["example"]) == 2 for one in found)
-    printed = ragstone("formats").out
-    for one in found:
-        for line in one["example"]:
-            assert line in printed, "an example is printed whole"
-    headings = [f"{one['name']}  {one['what']}  {' '.join(one['extensions'])}" for one in found]
-    assert [one for one in headings if one.rstrip() not in printed.splitlines()] == []
+def test_each_format_has_an_example_of_two_lines(ragstone: Command) -> None:
+    layouts = ragstone("formats", "--json").json
+    listed = " ".join(ragstone("formats").out.split())
+    for layout in layouts:
+        assert " ".join([layout["name"], layout["what"], *layout["extensions"]]) in listed
+        assert len(layout["example"]) == 2
+        printed = ragstone("formats", layout["name"]).out
+        assert all(line in printed for line in layout["example"]), "an example is printed whole"
+        assert ragstone("formats", layout["name"], "--json").json == layout
+
+
+def test_an_unknown_format_ends_with_2(ragstone: Command) -> None:
+    outcome = ragstone("formats", "raga")
+    assert outcome.status == 2
+    assert "Did you mean ragas" in outcome.err
 
 
 def test_judges_say_what_they_fill(ragstone: Command) -> None:
@@ -92,7 +122,7 @@ def test_doctor_looks_for_what_the_project_needs(ragstone: Command) -> None:
     found = ragstone("doctor", "--json").json
     assert set(found["base"]) == packages(project["dependencies"])
     assert {one["name"]: set(one["packages"]) for one in found["extras"]} == {
-        name: packages(extras[name]) for name in extras if name != "dev"
+        name: packages(extras[name]) for name in extras
     }
 
 

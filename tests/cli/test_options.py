@@ -1,7 +1,6 @@
 """What every option keeps to, and arguments of two parts such as ``NAME=VALUE``."""
 
 import inspect
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +8,6 @@ from typing import Any, get_args
 
 import pytest
 import typer
-from typer.testing import CliRunner
 
 import ragstone as package
 from ragstone.analysis.comparison.compare import compare
@@ -202,12 +200,3 @@ def test_an_old_name_is_replaced_with_a_note_and_any_other_stays_as_it_is_writte
     ]  # fmt: skip
     assert capsys.readouterr().err.count("note:") == 1
     assert names_of(None) == []
-
-
-@pytest.mark.parametrize("command", ["view .", "monitor serve", "annotate adjudicate q"])
-def test_a_server_without_its_extra_names_it(monkeypatch: pytest.MonkeyPatch, command: str) -> None:
-    monkeypatch.delitem(sys.modules, "ragstone.web.security", raising=False)
-    monkeypatch.setitem(sys.modules, "starlette.datastructures", None)
-    found = CliRunner().invoke(app, command.split())
-    assert found.exit_code == 2
-    assert "ragstone[ui]" in found.stderr

@@ -19,8 +19,7 @@ from starlette.testclient import TestClient
 from ragstone.annotation.queue.form import QueueForm
 from ragstone.annotation.queue.labels_store import open_labels
 from ragstone.annotation.queue.queue import Queue
-from ragstone.core.errors import InputError, MissingDependency
-from ragstone.web import entry_points as extra
+from ragstone.core.errors import InputError
 from ragstone.web.entry_points import view
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.security import Served, ServerAddress, listen
@@ -241,9 +240,3 @@ def test_a_person_comes_by_a_link_and_sees_nothing_of_the_owner(runs: Path, tmp_
         queue.revoke("Ann")
         assert status(f"{address}annotate/q", Cookie=cookie) == 403
         assert status(f"{address}a/{token}") == 404
-
-
-def test_without_the_extra_it_is_named(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extra, "NEEDED", ("a_package_that_is_not_there",))
-    with pytest.raises(MissingDependency, match=r"ragstone\[ui\]"):
-        view(runs, browser=False)

@@ -87,7 +87,7 @@ def new(
     Example: ragstone annotate runs/mtrag --tasks grounding --annotators ann,ben
     --overlap .2
 
-    Needs the extra ui. Ctrl+C ends it; nothing is lost, and `ragstone annotate QUEUE`
+    Ctrl+C ends it; nothing is lost, and `ragstone annotate QUEUE`
     goes on.
 
     Exit status: 0 stopped, 2 invalid input.
@@ -372,11 +372,9 @@ def _write_tags(tags: "QueueTags", out: Path, *, json: bool) -> None:
 def _filtered(path: Path, only: str) -> tuple[list[str], str]:
     """The examples of a run that a filter finds, and the filter in words."""
     from ragstone.run import Run
-    from ragstone.web.entry_points import require_ui
     from ragstone.web.example_rows import example_rows
     from ragstone.web.filters import ExampleFilter
 
-    require_ui("A filter")
     condition = ExampleFilter.read(only.removeprefix("?"))
     if not condition.conditions:
         raise InputError(

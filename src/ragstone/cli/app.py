@@ -31,19 +31,18 @@ from .runs import batches, export, report, runs, show, view
 
 app = group(Start, name="ragstone", pretty_exceptions_enable=False)
 PANELS: dict[str, tuple[Callable[..., None], ...]] = {
-    "Measure": (demo, evaluate, score),
-    "Inspect": (view, report, runs, batches, show, correct, export),
-    "Decide": (compare, gate),
-    "Use human labels": (sample, labels, agreement, calibrate, weights),
+    "Start here": (demo, evaluate, view, compare, gate),
+    "Look closer": (show, report, runs, score, correct, batches, export),
+    "Human labels": (sample, labels, agreement, calibrate, weights),
     "Look up": (metrics, judges, models, formats, doctor),
 }
 for panel, commands in PANELS.items():
     for command in commands:
         app.command(cls=Paneled, rich_help_panel=panel)(guarded(with_kinds(command)))
-app.add_typer(annotate, name="annotate", rich_help_panel="Use human labels")
-app.add_typer(plan, name="plan", rich_help_panel="Decide")
-app.add_typer(guard, name="guard", rich_help_panel="Decide")
-app.add_typer(monitor, name="monitor", rich_help_panel="Inspect")
+app.add_typer(annotate, name="annotate", rich_help_panel="Human labels")
+app.add_typer(monitor, name="monitor", rich_help_panel="Production")
+app.add_typer(guard, name="guard", rich_help_panel="Production")
+app.add_typer(plan, name="plan", rich_help_panel="Look up")
 
 
 def _version(is_asked: bool) -> None:

@@ -35,7 +35,7 @@ def demo(folder: Path = Path("runs"), *, no_browser: bool = False, at: "ServerAd
     Three systems answer 30 questions, one of them in two versions. Everything is evaluated, the
     versions are compared, the second one is gated, labels correct the judge, and a day of
     production is watched. The answers, their planted faults and the labels were written by
-    Ragstone's authors. No key and no network are needed. Needs the extra ui.
+    Ragstone's authors. No key and no network are needed.
 
     Exit status: 0 stopped, 2 the folder has other runs of these names, or the port is taken.
 

@@ -5,28 +5,6 @@ from typing import Any
 
 from .output import print_page
 
-BASE = ("aiohttp", "numpy", "polars", "pydantic", "pydantic-core", "rich", "typer")
-EXTRAS = {
-    "az": ("adlfs", "fsspec"),
-    "bedrock": ("botocore",),
-    "gs": ("fsspec", "gcsfs"),
-    "litellm": ("litellm",),
-    "local": ("huggingface-hub", "safetensors", "threadpoolctl", "tokenizers"),
-    "onnx": ("huggingface-hub", "onnxruntime", "tokenizers"),
-    "opentelemetry": ("opentelemetry-api",),
-    "pandas": ("pandas", "pyarrow"),
-    "png": ("resvg-py",),
-    "postgres": ("psycopg",),
-    "prices": ("genai-prices",),
-    "pydantic-ai": ("pydantic-ai-slim",),
-    "ray": ("ray",),
-    "s3": ("fsspec", "s3fs"),
-    "torch": ("sentence-transformers", "torch"),
-    "ui": (
-        "h11", "jinja2", "markdown-it-py", "markupsafe", "opentelemetry-proto", "opentelemetry-sdk",
-        "protobuf", "python-multipart", "starlette", "uvicorn",
-    ),
-}  # fmt: skip
 # Environment variables with the keys of judges; only their names are shown, never their values.
 KEYS = (
     "OPENAI_API_KEY", "AZURE_OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY",
@@ -73,11 +51,12 @@ def examination() -> dict[str, Any]:
 
     console = terminal()
     here = Path.cwd()
+    extras = _needed()
     return {
         "ragstone": ragstone.__version__,
         "python": f"{platform.python_version()} on {platform.system()} {platform.machine()}",
-        "base": {name: _version(name) for name in BASE},
-        "extras": [_extra(name, packages) for name, packages in EXTRAS.items()],
+        "base": {name: _version(name) for name in extras.pop("")},
+        "extras": [_extra(name, packages) for name, packages in extras.items()],
         "encoder": {"name": BUILTIN, "state": _state_of_builtin(), "cache": str(cache_folder())},
         "keys": [name for name in KEYS if os.environ.get(name)],
         "own_metrics": sorted(point.name for point in entry_points(group="ragstone.metrics")),
@@ -89,6 +68,18 @@ def examination() -> dict[str, Any]:
         "folder": {"path": str(here), "writable": os.access(here, os.W_OK)},
         "network": "not needed",
     }
+
+
+def _needed() -> dict[str, list[str]]:
+    """Return the packages of each extra, and of the base under an empty name."""
+    import re
+    from importlib.metadata import requires
+
+    packages: dict[str, list[str]] = {}
+    for requirement in requires("ragstone") or ():
+        if line := re.match(r"""([\w.-]+)[^;]*(?:;.*extra == ['"]([\w-]+))?""", requirement):
+            packages.setdefault(line[2] or "", []).append(line[1])
+    return packages
 
 
 def _extra(name: str, packages: Sequence[str]) -> dict[str, Any]:

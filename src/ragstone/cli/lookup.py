@@ -29,11 +29,13 @@ def metrics(
     """List the metrics, or explain NAME.
 
     Args:
-        name: Metric to explain; with --suite, a suite.
+        name: Metric to explain, or a family such as grounding; with --suite, a suite.
         suite: List suites instead of metrics.
     """
     from ragstone.report.pages.catalogue_page import (
+        catalogue,
         catalogue_page,
+        family_page,
         metric_page,
         named,
         named_suite,
@@ -44,8 +46,11 @@ def metrics(
     load_user_metrics(metrics_from or ())
     if suite:
         page = suite_page([named_suite(name)] if name else suites())
+    elif name is None:
+        page = catalogue_page()
     else:
-        page = metric_page(named(name)) if name else catalogue_page()
+        of_family = [entry for entry in catalogue() if entry.family == name]
+        page = family_page(name, of_family) if of_family else metric_page(named(name))
     print_page(page, json=json)
 
 
@@ -70,10 +75,15 @@ def _list_judges() -> "Page":
     from ragstone.report.page import Facts, Note, Page, Paragraphs, quiet, section
 
     known = _known()
-    notes = []
+    names_of: dict[str, list[str]] = {}
     for judge in known:
-        fills = quiet(f"fills {', '.join(judge['kinds'])}")
-        notes += [Note(judge["name"], judge["about"]), Note(judge["name"], fills)]
+        names_of.setdefault(judge["about"], []).append(judge["name"])
+    kinds_of = {judge["about"]: judge["kinds"] for judge in known}
+    notes = []
+    for about, names in names_of.items():
+        title = names[0] if len(names) == 1 else "chat models"
+        notes += [Note(title, ", ".join(names))] if len(names) > 1 else []
+        notes += [Note(title, about), Note(title, quiet(f"fills {', '.join(kinds_of[about])}"))]
     more = Paragraphs(("ragstone judges KIND shows how a kind is judged, such as support.",))
     return Page("judges", "", (section(Facts(tuple(notes)), more),), record=lambda: known)
 
@@ -131,19 +141,30 @@ def _known() -> list[dict[str, Any]]:
     ]
 
 
-def formats(*, json: bool = False) -> None:
-    """List the formats that can be read, each with an example."""
-    from ragstone import data
-    from ragstone.report.page import Page, Section, Verbatim, quiet, strong
+def formats(name: str | None = None, *, json: bool = False) -> None:
+    """List the formats that can be read, or show an example of one.
 
-    sections = []
-    for layout in data.formats():
-        endings = f"  {' '.join(layout.extensions)}" if layout.extensions else ""
-        title = (strong(layout.name), f"  {layout.what}", quiet(endings))
-        sections.append(Section((Verbatim(tuple(layout.example)),), title))
-    page = Page(
-        "formats", "", tuple(sections), record=lambda: [asdict(layout) for layout in data.formats()]
+    Args:
+        name: Format to show an example of.
+    """
+    from ragstone.data import formats
+    from ragstone.report.page import Facts, Note, Page, Paragraphs, Verbatim, quiet, section
+
+    layouts = {layout.name: layout for layout in formats()}
+    if name is not None and name not in layouts:
+        raise UnknownName("format", name, layouts, hint="`ragstone formats` lists them all.")
+    chosen = [layout for layout in layouts.values() if name in (None, layout.name)]
+    notes = tuple(
+        Note(layout.name, (layout.what, quiet("  " + " ".join(layout.extensions))))
+        for layout in chosen
     )
+    more = Paragraphs(("ragstone formats NAME shows an example of one, such as ragas.",))
+    example = more if name is None else Verbatim(tuple(chosen[0].example))
+    records = [asdict(layout) for layout in chosen]
+    page = Page(
+        "formats", name or "", (section(Facts(notes), example),),
+        record=lambda: records if name is None else records[0],
+    )  # fmt: skip
     print_page(page, json=json)
 
 

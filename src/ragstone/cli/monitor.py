@@ -43,7 +43,7 @@ def serve(
     """Take traces over OTLP, judge a sample, raise alarms, and show it all in a browser.
 
     Prints its address, and is quiet then: its log lies in the store and on the page Log.
-    Needs the extra ui. Ctrl+C or SIGTERM ends it; what was acknowledged is kept.
+    OTLP needs the extra otlp. Ctrl+C or SIGTERM ends it; what was acknowledged is kept.
 
     Exit status: 0 stopped, 2 wrong settings, a store that cannot be used, or a port that is taken.
 
@@ -62,6 +62,10 @@ def serve(
     """
     from ragstone.web.monitor_server import serve_monitor
 
+    from .monitor_doctor import OTLP, reads_otlp
+
+    if not reads_otlp():
+        say(f"Only examples are read. Traces in OTLP need an extra: pip install {OTLP}", err=True)
     serve_monitor(
         store,
         at=at,

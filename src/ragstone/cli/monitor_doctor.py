@@ -88,7 +88,8 @@ PROTOCOL = "OTEL_EXPORTER_OTLP_PROTOCOL"
 STABILITY = "OTEL_SEMCONV_STABILITY_OPT_IN"
 SENT = ("SPAN_AND_EVENT", "SPAN_ONLY", "EVENT_ONLY")
 
-NEEDED = ("jinja2", "opentelemetry.proto", "starlette", "uvicorn")
+# The extra that reads traces, as it is installed.
+OTLP = "'ragstone[otlp]'"
 
 MOSTLY = 0.5
 
@@ -156,16 +157,16 @@ def doctor(
 
 
 def _installed() -> Iterator[Finding]:
-    if missing := [name for name in NEEDED if not _is_there(name)]:
-        words = f"{', '.join(missing)} not installed"
-        yield _wrong("installed", words, "pip install 'ragstone[ui]'")
-    else:
+    if reads_otlp():
         yield _right("installed", "all that the monitor needs")
+    else:
+        yield _wrong("installed", "traces in OTLP cannot be read", f"pip install {OTLP}")
 
 
-def _is_there(name: str) -> bool:
+def reads_otlp() -> bool:
+    """Tell whether the extra ``otlp`` is installed."""
     try:
-        return find_spec(name) is not None
+        return find_spec("opentelemetry.proto") is not None
     except ModuleNotFoundError:
         return False
 

@@ -22,8 +22,6 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin
 import typer
 from typer.models import ParameterInfo
 
-from ragstone.core.errors import needing
-
 from .output import guarded, print_notes
 
 if TYPE_CHECKING:
@@ -224,8 +222,8 @@ def with_server(port: int) -> Callable[[Callable[..., None]], Callable[..., None
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(command)
         def run(*args: Any, **options: Any) -> None:
-            with needing("The local app", "ui"):
-                from ragstone.web.security import ServerAddress
+            from ragstone.web.security import ServerAddress
+
             at = ServerAddress(**{name: options.pop(name) for name in SERVER})
             command(*args, at=at, **options)
 

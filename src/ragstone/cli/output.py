@@ -229,7 +229,24 @@ def agreed(question: str, *, yes: bool, json: bool = False) -> bool:
 RENAMED = {"forget": "erase", "overrule": "correct", "--without-overrules": "--without-corrections"}
 
 
-class Grouped(TyperGroup):
+class Related:
+    """A command whose help ends with the other commands of its panel."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Name the other commands under the same heading."""
+        siblings = ctx.parent.command.commands if ctx.parent else {}
+        panel = ctx.command.rich_help_panel
+        names = [
+            name
+            for name, command in siblings.items()
+            if panel and command.rich_help_panel == panel and command is not ctx.command
+        ]
+        if names:
+            formatter.write_paragraph()
+            formatter.write_text(f"See also: {', '.join(names)}")
+
+
+class Grouped(Related, TyperGroup):
     """Commands under the heading of their panel, in plain text."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
@@ -277,7 +294,7 @@ class Start(Grouped):
         formatter.write_text(f"Options: {', '.join(names)}")
 
 
-class Paneled(TyperCommand):
+class Paneled(Related, TyperCommand):
     """A command whose help has a section for each panel of its options.
 
     Where some options are left out, of the others only the first sentence is shown.

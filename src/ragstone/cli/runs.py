@@ -132,7 +132,7 @@ def view(
 ) -> None:
     """Show the runs in DIR in a browser.
 
-    Compare them, see where they fail, open an example. Needs the extra ui. Everything stays on this
+    Compare them, see where they fail, open an example. Everything stays on this
     machine; Ctrl+C ends it. The printed address holds a token, so that nobody else on this machine
     can open it.
 
@@ -189,8 +189,7 @@ def report(
 
     It loads nothing. The verdict, every estimate, the comparison of the systems or of two runs,
     slices, where answers go wrong, the worst ones with the reasons, all answers with filters, and
-    how it was measured. At most 1.5 MB; what it leaves out for that it says. Needs the extra ui;
-    --charts does not.
+    how it was measured. At most 1.5 MB; what it leaves out for that it says.
 
     Exit status: 0 done, 2 no such run or system.
 

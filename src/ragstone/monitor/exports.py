@@ -15,7 +15,7 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragstone.core.errors import InputError, RagstoneError
+from ragstone.core.errors import InputError, RagstoneError, needing
 from ragstone.core.files import result_lines
 from ragstone.core.messages import worded
 from ragstone.monitor.store.stored_examples import ListedExample, stored_between
@@ -123,7 +123,8 @@ def logs_of(
     scores: Iterable[ScoredAnswer], means: Callable[[str], MeanInWindow | None]
 ) -> "LogsData":
     """Return the scores as log records."""
-    from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
+    with needing("Writing scores back", "otlp"):
+        from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
 
     logs = LogsData()
     resource = logs.resource_logs.add()

@@ -4,11 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import lru_cache, partial
 from inspect import signature
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Lock
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
 from ragstone.core.errors import DataError, Fault, InputError, UnknownName
-from ragstone.core.messages import argument, call
+from ragstone.core.messages import argument
 from ragstone.data import Example, read, to_frame
 from ragstone.data.fields import NAMES, squash
 from ragstone.data.record_labels import unread_labels
@@ -19,11 +21,11 @@ from ragstone.metrics import QUICK, Composite, Metric, needed_asks, needed_field
 from ragstone.models import Encoder
 from ragstone.models.cross_encoder import CrossEncoder
 
-from .evaluate import log_one
+from .evaluate import LOGGER, log_one
 from .folder.schemas import STATUS_NAMES
 from .judging.judge_blocks import JudgedBlock, judge_block
-from .judging.run_models import askable, with_models
-from .request import requested, several
+from .judging.run_models import Named, able_to_ask, askable, with_models
+from .request import Request, requested, several
 from .run_spec import Requested
 from .settings import CITED, DataFacts, worth_it
 
@@ -53,7 +55,7 @@ def evaluate_one(
     *, question: str | None = None, answer: str | None = None,
     contexts: str | Sequence[Any] | None = None, reference: str | Sequence[str] | None = None,
     metrics: str | Metric | Sequence[str | Metric] = (), suite: str | Sequence[str] = (),
-    thresholds: Sequence[float] | None = None, judge: str | Sequence[str] = (),
+    thresholds: Sequence[float] | None = None, judge: Named | Sequence[Named] = (),
     citations: str = MARKERS, embedder: str | Encoder | None = None,
     cross_encoder: str | CrossEncoder | None = None, offline: bool = False,
     keep_thoughts: bool = False, **fields: Any,
@@ -65,7 +67,7 @@ def evaluate_one(
 
     Judges and models are opened by the first call and kept for those with the same arguments.
     Can be called from several threads. For many answers ``evaluate`` is faster by far, has
-    intervals, and asks chat models.
+    intervals, and limits what chat models may cost.
 
     Args:
         question: What was asked.
@@ -77,8 +79,8 @@ def evaluate_one(
         suite: Names of suites of metrics. If neither metrics nor suites are given: ``quick``,
             every metric that has a value here.
         thresholds: Those of the suite ``embedding``, for sufficiency and hallucination.
-        judge: One or more judges without a chat model, in order: ``local``, ``local:strings``,
-            ``human``, ``nli:NAME``. Default: the labels in the fields, then ``local``.
+        judge: One or more judges, as of ``evaluate``. Chat models are asked at once, and their
+            replies are cached. Default: the labels in the fields, then ``local``.
         citations: Regular expression that finds citations in an answer.
         embedder: As of ``evaluate``.
         cross_encoder: As of ``evaluate``.
@@ -91,27 +93,69 @@ def evaluate_one(
 
     Raises:
         DataError: The example cannot be read, or a label of the answer is neither yes nor no.
-        InputError: An unknown metric, suite or judge; a judge that is a chat model; a field that
-            has nearly the name of an argument, or that of one of ``evaluate``.
+        InputError: An unknown metric, suite or judge; an object that is no judge; a field that has
+            nearly the name of an argument, or that of one of ``evaluate``.
     """
     texts = {"question": question, "answer": answer, "contexts": contexts, "reference": reference}
     record = {name: value for name, value in (texts | fields).items() if value is not None}
     chosen = [metrics] if isinstance(metrics, str | Metric) else metrics
-    judges = tuple(several(judge))
+    suites = _with_thresholds(several(suite), thresholds)
     _check_names(fields)
-    with _OPENING:
-        request, opened = judges_for(
-            tuple(chosen), _with_thresholds(several(suite), thresholds), judges,
-            citations=citations, embedder=cast(Any, embedder),
-            cross_encoder=cast(Any, cross_encoder), offline=offline,
-        )  # fmt: skip
     (example,) = read([record], keep_thoughts=keep_thoughts)
     if unread := unread_labels(example.labels):
         # Here nobody has the notes of a run, nor the labels of several people.
         raise DataError([Fault("the example", None, *problem) for problem in unread])
-    scores = scores_of(example, request, opened)
+    if _needs_no_model(judge):
+        with _OPENING:
+            request, opened = judges_for(
+                tuple(chosen), suites, tuple(several(judge)), citations=citations,
+                embedder=cast(Any, embedder), cross_encoder=cast(Any, cross_encoder),
+                offline=offline,
+            )  # fmt: skip
+        scores = scores_of(example, request, opened)
+    else:
+        scores = _scores_by_models(
+            example,
+            Request(
+                [record], metrics=chosen, suites=suites, judge=judge, citations=citations,
+                embedder=embedder, cross_encoder=cross_encoder, offline=offline,
+                keep_thoughts=keep_thoughts,
+            ),
+        )  # fmt: skip
     log_one(scores)
     return scores
+
+
+def _needs_no_model(judge: Named | Sequence[Named]) -> TypeGuard[str | Sequence[str]]:
+    from ragstone.models.chat.chat_names import is_chat
+
+    names = [judge] if isinstance(judge, str) else judge
+    return isinstance(names, list | tuple) and all(
+        isinstance(name, str) and not any(map(is_chat, name.split(","))) for name in names
+    )
+
+
+def _scores_by_models(example: Example, request: Request) -> ScoresOfOne:
+    """Ask chat models about one example; their replies are cached as those of runs are."""
+    from .run_plan import prepare
+
+    prepared = prepare(request)
+    _refuse_label_files(prepared.label_files, request.judge)
+    with (
+        TemporaryDirectory(prefix="ragstone-") as folder,
+        prepared.chat.asking(Path(folder), request.limits, LOGGER.warning) as asking,
+    ):
+        spec = prepared.spec
+        judges = able_to_ask(spec.judges, asking, spec.asks, prepared.answers)
+        return scores_of(example, spec.requested, judges)
+
+
+def _refuse_label_files(files: object, judge: object) -> None:
+    if files:
+        raise InputError(
+            f"{argument('judge', judge)}: a label file is for many examples. Give the labels of "
+            "this one as fields, such as labels={…}."
+        )
 
 
 def scores_of(example: Example, request: Requested, judges: Sequence[Judge]) -> ScoresOfOne:
@@ -172,23 +216,11 @@ def judges_for(
     offline: bool = False,
 ) -> tuple[Requested, tuple[Judge, ...]]:  # fmt: skip
     """The metrics and judges for these arguments of ``evaluate_one``, kept for the same ones."""
-    from ragstone.models.chat.chat_names import is_chat
-
-    for name in judges:
-        if not isinstance(name, str) or any(map(is_chat, name.split(","))):
-            raise InputError(
-                f"{argument('judge', name)}: a chat model judges with a budget and a journal, "
-                f"which need a run: {call('evaluate', argument('data', 'DATA'))}."
-            )
     request = requested(metrics, suites, else_quick=True, cross_encoder=cross_encoder is not None)
 
     panel = partial(parse_judges, judges, citations, offline=offline)
     first = panel()
-    if first.label_files:
-        raise InputError(
-            f"{argument('judge', judges)}: a label file is for many examples. Give the labels of "
-            "this one as fields, such as labels={…}."
-        )
+    _refuse_label_files(first.label_files, judges)
     whole, _ = with_models(
         panel, first, request, (), embedder=embedder, cross_encoder=cross_encoder, offline=offline
     )

@@ -5,25 +5,15 @@ import sys
 import webbrowser
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from threading import Timer
 
-from ragstone.core.errors import InputError, MissingDependency
+from ragstone.core.errors import InputError
 from ragstone.core.files import write_result
 from ragstone.core.messages import argument
 from ragstone.run import Run
 
 from .security import Served, ServerAddress, listen
-
-NEEDED = ("jinja2", "starlette", "uvicorn")
-
-
-def require_ui(what: str) -> None:
-    """Check that the extra that ``what`` needs is installed."""
-    if any(find_spec(name) is None for name in NEEDED):
-        raise MissingDependency(what, "ui")
-
 
 PORT = 8421
 HERE = ServerAddress(PORT)
@@ -31,7 +21,6 @@ HERE = ServerAddress(PORT)
 
 def check_address(at: ServerAddress) -> None:
     """See that the app can be served here."""
-    require_ui("The local app")
     listen(at)[0].close()
 
 
@@ -57,9 +46,7 @@ def view(
 
     Raises:
         InputError: There is no such folder or store, or the port is taken.
-        MissingDependency: The extra ``ui`` is not installed.
     """
-    require_ui("The local app")
     folder = Path(folder)
     if not folder.is_dir():
         raise InputError(f"There is no folder {folder}: `ragstone evaluate DATA` makes a run.")
@@ -124,9 +111,7 @@ def write_report(
 
     Raises:
         InputError: There is no such run or system, or the two runs cannot be compared.
-        MissingDependency: The extra ``ui`` is not installed.
     """
-    require_ui("The report file")
     from .html_report import report_file
 
     file = Path(out)

@@ -41,7 +41,7 @@ from ragstone.monitor.store.rows import Level
 from ragstone.monitor.store.store import MonitorStore, check_place, open_store
 from ragstone.monitor.worker import worker_command
 
-from .entry_points import lean, require_ui
+from .entry_points import lean
 from .security import Access, Served, ServerAddress, listen
 
 
@@ -246,9 +246,7 @@ def serve_monitor(
         InputError: The settings have faults or name what is not there, such as an environment
             variable that is not set; the store cannot be used, or the port is taken. Says all
             that is wrong, and nothing was made.
-        MissingDependency: The extra ``ui`` is not installed.
     """
-    require_ui("The monitor")
     if not (at.is_alone or send_token or send_tokens):
         send_token = token_urlsafe(18)
     settings, (port, served, access) = _checked(

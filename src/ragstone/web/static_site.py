@@ -20,7 +20,6 @@ from ragstone.core.files import write_result
 from ragstone.report.number_format import counted
 from ragstone.report.worst_examples import shortfalls
 
-from .entry_points import require_ui
 from .page_request import run_path
 
 if TYPE_CHECKING:
@@ -225,9 +224,7 @@ def write_static(
 
     Raises:
         InputError: There is no such folder, or files are in ``out``.
-        MissingDependency: The extra ``ui`` is not installed.
     """
-    require_ui("The app as files")
     folder, out = Path(folder), Path(out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"{out} is not an empty folder. Name another one for the files.")

@@ -7,7 +7,8 @@ from typing import Any
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.monitor.traces import TracePart, read_examples, read_traces
+from ragstone.monitor.traces import TracePart, read_examples
+from ragstone.monitor.traces.otlp import read_traces
 from tests.monitor.traces.sending import span, traces
 
 QUESTION = "How long does the ferry take to the island?"

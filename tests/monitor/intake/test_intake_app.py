@@ -1,6 +1,7 @@
 """What is sent is kept before it is acknowledged, and what cannot be taken in is said so."""
 
 import gzip
+import sys
 import time
 import zlib
 from contextlib import suppress
@@ -48,6 +49,22 @@ def test_traces_are_kept_one_row_each(store: MonitorStore) -> None:
         assert kept(store) == dict.fromkeys(IDS, 1)
     with store.database.reading() as run:
         assert counted(run, 0) == {"received": 20, "kept": 20, "spans": 20}
+
+
+def test_where_the_extra_is_missing_examples_are_taken_and_traces_name_it(
+    store: MonitorStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "ragstone.monitor.traces.otlp", raising=False)
+    monkeypatch.setitem(sys.modules, "opentelemetry.proto.trace.v1.trace_pb2", None)
+    with running(store) as (sender, _):
+        for headers, body in ((PROTOBUF, traces(0, 5).SerializeToString()), (JSON, b"{}")):
+            answer = sender.post("/v1/traces", body, headers)
+            assert answer.status == 400
+            assert b"pip install 'ragstone[otlp]'" in answer.body
+        example = b'{"question": "How long?", "answer": "312 m", "contexts": ["312 m"]}'
+        assert sender.post("/v1/examples", example, JSON).status == 200
+    with store.database.reading() as run:
+        assert {why for _, why, _ in last_malformed(run)} == {"otlp_not_installed"}
 
 
 @pytest.mark.parametrize("pack", ["gzip", "deflate", "bare", "members", "identity"])

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from ragstone.monitor.traces import FoldedTrace, Redaction, TracePart, fold, read_logs, read_traces
+from ragstone.monitor.traces import FoldedTrace, Redaction, TracePart, fold
+from ragstone.monitor.traces.otlp import read_logs, read_traces
 
 from .emitting import ANSWER, EARLIER, MODEL, PASSAGES, QUESTION
 

@@ -7,7 +7,8 @@ import json
 from itertools import permutations
 from pathlib import Path
 
-from ragstone.monitor.traces import SpanLimits, TracePart, fold, read_logs, read_traces
+from ragstone.monitor.traces import SpanLimits, TracePart, fold
+from ragstone.monitor.traces.otlp import read_logs, read_traces
 
 SENT = json.loads(Path(__file__).with_name("official_json.json").read_text(encoding="utf-8"))
 

@@ -7,14 +7,8 @@ import pytest
 from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
 from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 
-from ragstone.monitor.traces import (
-    Redaction,
-    SpanLimits,
-    TracePart,
-    UnreadableBody,
-    read_logs,
-    read_traces,
-)
+from ragstone.monitor.traces import Redaction, SpanLimits, TracePart, UnreadableBody
+from ragstone.monitor.traces.otlp import read_logs, read_traces
 from ragstone.monitor.traces.spans import MOST_ASIDE
 
 from .sending import START, TRACE, as_json, logs, record, span, traces

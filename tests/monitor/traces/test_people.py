@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from ragstone.monitor.traces import Redaction, fold, read_examples, read_traces
+from ragstone.monitor.traces import Redaction, fold, read_examples
+from ragstone.monitor.traces.otlp import read_traces
 from ragstone.monitor.traces.redaction import hashed_id
 
 from .sending import span, traces

@@ -18,8 +18,8 @@ from ragstone.monitor.traces import (
     UnreadableBody,
     fold,
     read_examples,
-    read_traces,
 )
+from ragstone.monitor.traces.otlp import read_traces
 
 NOW = 1_790_000_000.0
 ONE = {"question": "How deep?", "answer": "254 m.", "contexts": ["It is 254 m deep."]}

@@ -12,7 +12,8 @@ from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
 from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 
 from ragstone.core.errors import InputError, UnknownName
-from ragstone.monitor.traces import Redaction, read_examples, read_logs, read_traces
+from ragstone.monitor.traces import Redaction, read_examples
+from ragstone.monitor.traces.otlp import read_logs, read_traces
 
 from .sending import as_json, logs, record, span, traces
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from ragstone.monitor.traces import fold, read_traces
+from ragstone.monitor.traces import fold
+from ragstone.monitor.traces.otlp import read_traces
 from tests.monitor.traces.sending import TRACE, span, traces
 
 Q, A = "How deep is the lake?", "It is 254 m deep."

@@ -17,9 +17,8 @@ from ragstone.monitor.traces import (
     TracePart,
     fold,
     read_examples,
-    read_logs,
-    read_traces,
 )
+from ragstone.monitor.traces.otlp import read_logs, read_traces
 from tests.monitor.traces.sending import START, TRACE, logs, record, span, traces
 
 Q, A = "How deep is the lake?", "It is 254 m deep."

@@ -9,21 +9,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Literal
 
-from google.protobuf.json_format import MessageToJson
-from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 from starlette.responses import Response
 
 from ragstone.core.database import Database
-from ragstone.core.errors import StoreAway
+from ragstone.core.errors import MissingDependency, StoreAway, needing
 from ragstone.core.messages import worded
 from ragstone.monitor.store.incoming import unfolded
 from ragstone.monitor.store.rows import ASSESS, DEAD, SILENT, counted, last_heartbeat, waiting_for
 from ragstone.monitor.store.stored_alarms import firing_alarms
-from ragstone.monitor.traces.otlp import inside, read_logs, read_traces
 from ragstone.monitor.traces.posted_examples import read_examples
 from ragstone.monitor.traces.redaction import Redaction
 from ragstone.monitor.traces.spans import Malformed, TracePart, UnreadableBody, put_aside
+from ragstone.monitor.traces.value_counts import inside
 
 from .group_commit import AcceptedBody, IntakeSettings
 
@@ -58,6 +55,10 @@ def reply_to(signal: Signal, body: AcceptedBody, *, json: bool) -> Response:
         counts = {"accepted": body.counts["kept"], "rejected": rejected}
         content = _json({**counts, **({"message": why} if why else {})})
         return Response(content, media_type=JSON)
+    from google.protobuf.json_format import MessageToJson
+    from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
+
     answer: ExportTraceServiceResponse | ExportLogsServiceResponse
     if signal == "spans":
         answer = ExportTraceServiceResponse()
@@ -87,11 +88,20 @@ _BEGINNING = 16_000
 def accept_body(
     signal: Signal, body: bytes, *, json: bool, use: IntakeSettings, now: float
 ) -> AcceptedBody:
-    """Return what is written of a body."""
+    """Return what is written of a body.
+
+    Raises:
+        UnreadableBody: It cannot be read; of OTLP also where the extra ``otlp`` is not installed.
+    """
     redaction, limits = use.redaction, use.limits
     if signal == "examples":
         read = read_examples(body, redaction=redaction, limits=limits, now=now)
     else:
+        try:
+            with needing("OTLP", "otlp"):
+                from ragstone.monitor.traces.otlp import read_logs, read_traces
+        except MissingDependency as error:
+            raise UnreadableBody(str(error), "otlp_not_installed") from error
         reader = read_traces if signal == "spans" else read_logs
         read = reader(body, json=json, redaction=redaction, limits=limits)
     parts = [part for part in read.parts if _fits_an_index(part)]

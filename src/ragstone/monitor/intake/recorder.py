@@ -27,7 +27,7 @@ from uuid import uuid4
 from weakref import WeakSet
 
 from ragstone.core.database import POSTGRES
-from ragstone.core.errors import InputError, needing
+from ragstone.core.errors import InputError
 
 from .record_sender import HttpSender, NoUse, RecordSender, TryLater
 
@@ -302,9 +302,8 @@ def sender_to(address: str, token: str) -> RecordSender:
             f"{without_password} is neither a monitor, http://…, nor a store: a folder, or "
             "postgresql://…"
         )
-    with needing("A recorder that writes into a store", "ui"):
-        # What reads examples and writes them is not in the base install.
-        from .store_sender import StoreSender
+    from .store_sender import StoreSender
+
     return StoreSender(address)
 
 

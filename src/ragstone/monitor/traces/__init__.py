@@ -1,14 +1,15 @@
 """Traces: bytes that arrive become facts. No store, no clock, no network.
 
-read_traces, read_logs, read_examples   a body as the parts of its traces, redacted
-fold                                    the parts of a trace as the answers given in it
-Redaction                               what is taken out of every text
-Corpus                                  passages by their ids, where spans carry only those
-FACTS                                   which attributes say what, in which convention
+read_examples   a body as the parts of its traces, redacted
+fold            the parts of a trace as the answers given in it
+Redaction       what is taken out of every text
+Corpus          passages by their ids, where spans carry only those
+FACTS           which attributes say what, in which convention
+
+``otlp`` reads bodies of OTLP; it is imported where one comes, for it needs the extra ``otlp``.
 """
 
 from .attribute_names import FACTS
-from .otlp import read_logs, read_traces
 from .posted_examples import TracedExample, read_examples
 from .redaction import Redaction
 from .retrieved_documents import Corpus
@@ -17,5 +18,5 @@ from .traces_to_examples import FoldedTrace, fold
 
 __all__ = [
     "FACTS", "Corpus", "FoldedTrace", "ReceivedBody", "Redaction", "SpanLimits", "TracePart",
-    "TracedExample", "UnreadableBody", "fold", "read_examples", "read_logs", "read_traces",
+    "TracedExample", "UnreadableBody", "fold", "read_examples",
 ]  # fmt: skip

@@ -4,7 +4,7 @@ On the wire, a field that holds a message is its number, its length and its byte
 were read once are copied as bytes into the message of their trace.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -28,31 +28,7 @@ from .spans import (
     all_aside,
     too_many,
 )
-from .value_counts import check_json, check_protobuf
-
-
-def inside(number: int, content: bytes) -> bytes:
-    """Return a field that holds a message or a text.
-
-    >>> inside(1, b"abc")
-    b'\\n\\x03abc'
-    """
-    return bytes((number << 3 | 2,)) + _varint(len(content)) + content
-
-
-def repeated(number: int, contents: Iterable[bytes]) -> bytes:
-    """Several such fields, one after the other."""
-    return b"".join([inside(number, content) for content in contents])
-
-
-def _varint(size: int) -> bytes:
-    digits = bytearray()
-    while size > 127:
-        digits.append(size & 127 | 128)
-        size >>= 7
-    digits.append(size)
-    return bytes(digits)
-
+from .value_counts import check_json, check_protobuf, inside, repeated
 
 _YEAR_2000, _YEAR_2100 = 946_684_800 * 10**9, 4_102_444_800 * 10**9
 _MINUTE = 60 * 10**9

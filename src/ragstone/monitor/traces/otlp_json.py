@@ -5,9 +5,8 @@ Attributes, which are most of a body, are read here, and the rest by protobuf's 
 """
 
 import json
-import re
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from google.protobuf.descriptor import FieldDescriptor
@@ -17,9 +16,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 from pydantic_core import from_json
 
 from .spans import SpanLimits, UnreadableBody, too_many
-
-# Gives the same object where nothing changes.
-Change = Callable[[str], str]
+from .trace_texts import Change, whole_texts
 
 
 def change_texts(message: Any, change: Change) -> None:
@@ -75,7 +72,6 @@ _LONGEST = SpanLimits().span_length + 1
 
 _FAULTS = (ParseError, ValueError, TypeError, AttributeError, KeyError, RecursionError)
 _IDS = ("traceId", "spanId", "parentSpanId", "trace_id", "span_id", "parent_span_id")
-_HALF = re.compile("[\ud800-\udfff]")
 
 
 def read_json(
@@ -226,19 +222,3 @@ def _fill_value(message: Any, container: Mapping[str, Any], deeper: int) -> None
             case "kvlistValue" | "kvlist_value":
                 message.kvlist_value.SetInParent()
                 _fill_attributes(message.kvlist_value.values, value.get("values") or (), deeper - 1)
-
-
-def whole_texts(value: Any) -> Any:
-    """Return the value with a mark for each half of a surrogate pair, which cannot be stored."""
-    return changed_texts(value, lambda text: _HALF.sub("\ufffd", text))
-
-
-def changed_texts(value: Any, change: Change) -> Any:
-    """Return the value of a JSON text with ``change(text)`` for all texts and keys in it."""
-    if isinstance(value, str):
-        return change(value)
-    if isinstance(value, list):
-        return [changed_texts(item, change) for item in value]
-    if isinstance(value, dict):
-        return {change(name): changed_texts(item, change) for name, item in value.items()}
-    return value

@@ -22,7 +22,6 @@ from ragstone.data.example import SESSION, id_text
 from ragstone.data.json_text import BadJsonError, Problem, decode, shown, syntax_problem
 from ragstone.data.records import RecordReader, own_example
 
-from .otlp_json import changed_texts, whole_texts
 from .redaction import Redaction
 from .spans import (
     CUT,
@@ -34,6 +33,7 @@ from .spans import (
     all_aside,
     too_many,
 )
+from .trace_texts import changed_texts, whole_texts
 from .value_counts import check_json
 
 

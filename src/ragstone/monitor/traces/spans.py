@@ -4,10 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from google.protobuf.message import DecodeError
-from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
-from opentelemetry.proto.trace.v1.trace_pb2 import Status, TracesData
-
 from ragstone.core.errors import InputError
 
 from . import attribute_names as names
@@ -18,6 +14,9 @@ MOST_ASIDE = 1_000
 
 # Bytes of a malformed span that are put aside.
 LONGEST_ASIDE = 4096
+
+# As OTLP numbers it.
+_STATUS_CODE_ERROR = 2
 
 # Ends a text that was longer than what is kept of it.
 CUT = "… [cut]"
@@ -189,6 +188,9 @@ def spans_of(parts: Iterable[TracePart]) -> list[TraceSpan]:
 
 
 def _in_spans(body: bytes) -> Iterable[tuple[Any, Mapping[str, Any], bytes]]:
+    from google.protobuf.message import DecodeError
+    from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
+
     data = TracesData()
     try:
         data.ParseFromString(body)
@@ -203,6 +205,9 @@ def _in_spans(body: bytes) -> Iterable[tuple[Any, Mapping[str, Any], bytes]]:
 
 
 def _in_logs(body: bytes) -> Iterable[Any]:
+    from google.protobuf.message import DecodeError
+    from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
+
     data = LogsData()
     try:
         data.ParseFromString(body)
@@ -216,7 +221,7 @@ def _in_logs(body: bytes) -> Iterable[Any]:
 def _span(span: Any, resource: Mapping[str, Any]) -> TraceSpan:
     attributes = _values(span.attributes)
     error = None
-    failed = span.status.code == Status.STATUS_CODE_ERROR
+    failed = span.status.code == _STATUS_CODE_ERROR
     messages: list[tuple[str, Any]] = []
     for event in span.events:
         values = _values(event.attributes)

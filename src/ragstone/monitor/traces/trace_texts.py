@@ -5,7 +5,8 @@ names, written as JSON or given as values; and each of these may be inside anoth
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -266,3 +267,25 @@ def text_in(content: Any, deep: int = DEEPEST) -> str:
             if content.get(name):
                 return text_in(content[name], deep - 1)
     return ""
+
+
+# Gives the same object where nothing changes.
+Change = Callable[[str], str]
+
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+def whole_texts(value: Any) -> Any:
+    """Return the value with a mark for each half of a surrogate pair, which cannot be stored."""
+    return changed_texts(value, lambda text: _HALF.sub("\ufffd", text))
+
+
+def changed_texts(value: Any, change: Change) -> Any:
+    """Return the value of a JSON text with ``change(text)`` for all texts and keys in it."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [changed_texts(item, change) for item in value]
+    if isinstance(value, dict):
+        return {change(name): changed_texts(item, change) for name, item in value.items()}
+    return value

@@ -1,9 +1,10 @@
-"""Counts of values: how many a body holds, known before a parser makes an object of each.
+"""Values on the wire: counts of them, known before a parser makes objects, and their bytes.
 
 Two bytes of a body may become an object of two hundred, so a limit on bytes alone is none.
 """
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from itertools import islice
 from typing import Any
@@ -91,3 +92,26 @@ def _varint(body: bytes, at: int, end: int) -> tuple[int, int]:
         if digit < 128:
             return value, at
     return 0, end
+
+
+def inside(number: int, content: bytes) -> bytes:
+    """Return a field that holds a message or a text.
+
+    >>> inside(1, b"abc")
+    b'\\n\\x03abc'
+    """
+    return bytes((number << 3 | 2,)) + _varint_of(len(content)) + content
+
+
+def repeated(number: int, contents: Iterable[bytes]) -> bytes:
+    """Return several such fields, one after the other."""
+    return b"".join([inside(number, content) for content in contents])
+
+
+def _varint_of(size: int) -> bytes:
+    digits = bytearray()
+    while size > 127:
+        digits.append(size & 127 | 128)
+        size >>= 7
+    digits.append(size)
+    return bytes(digits)

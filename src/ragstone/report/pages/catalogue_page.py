@@ -117,19 +117,30 @@ def named_suite(name: str) -> Suite:
 
 
 def catalogue_page() -> ui.Page:
-    """All metrics by family: the better direction, the range, the judgements, who gives them."""
+    """All metrics by family, by name; a star marks those that need a chat model or people."""
     entries = catalogue()
-    families: dict[str, list[ui.Row]] = {}
+    families: dict[str, list[str]] = {}
     for entry in entries:
-        families.setdefault(entry.family, []).append(_row(entry))
-    groups = tuple(
-        ui.Group(tuple(rows), FAMILIES.get(family, family.capitalize()))
-        for family, rows in families.items()
+        needs_more = any(by.startswith(("people", "model")) for by in entry.filled_by)
+        families.setdefault(entry.family, []).append(entry.name + "*" * needs_more)
+    notes = tuple(ui.Note(family, ", ".join(names)) for family, names in families.items())
+    more = (
+        "* needs a chat model or people's labels.",
+        "ragstone metrics NAME explains one, ragstone metrics grounding those of a family, and "
+        "ragstone metrics --suite lists the suites.",
     )
-    columns = (*map(ui.Heading, ("metric", "range", "judgements")), ui.Heading("filled by", drop=1))
-    more = "One of them in full: ragstone metrics NAME · the suites: ragstone metrics --suite"
     return ui.Page(
-        "metrics", "", (ui.section(ui.Table(columns, groups), ui.Paragraphs((ui.quiet(more),))),),
+        "metrics", "", (ui.section(ui.Facts(notes), ui.Paragraphs(more)),),
+        record=lambda: [entry.to_dict() for entry in entries],
+    )  # fmt: skip
+
+
+def family_page(family: str, entries: Sequence[MetricEntry]) -> ui.Page:
+    """The metrics of a family: better direction, range, judgements, who gives them."""
+    columns = (*map(ui.Heading, ("metric", "range", "judgements")), ui.Heading("filled by", drop=1))
+    group = ui.Group(tuple(map(_row, entries)), FAMILIES.get(family, family.capitalize()))
+    return ui.Page(
+        "metrics", family, (ui.section(ui.Table(columns, (group,))),),
         record=lambda: [entry.to_dict() for entry in entries],
     )  # fmt: skip
 

@@ -351,6 +351,7 @@ ALARM_SENTENCES: Mapping[str, Sentence] = {
 MONITOR_SENTENCES: Mapping[str, Sentence] = {
     "body_not_json": "it is no JSON",
     "not_otlp": "it is not what OTLP sends",
+    "otlp_not_installed": "OTLP needs an extra: pip install 'ragstone[otlp]'",
     "bad_trace_id": "the trace's id is not 16 bytes, or all of them are zero",
     "bad_span_id": "a span's id is not 8 bytes, or all of them are zero",
     "absurd_time": "its times are not from 2000 to 2100, or it ends before it begins",
