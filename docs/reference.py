@@ -9,6 +9,7 @@ import inspect
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from textwrap import dedent, indent
@@ -69,7 +70,8 @@ def anchor(heading: str) -> str:
 
 def about(name: str, value: Any, prefix: str = "") -> Iterator[str]:
     """Yield the signature and docstring of a class or function, and a class's members."""
-    tree = ast.parse(dedent(inspect.getsource(value))).body[0]
+    meant = inspect.unwrap(value)
+    tree = definitions(meant.__module__)[meant.__name__]
     if isinstance(tree, Function):
         # A function that another one wraps has that one's signature.
         is_async = inspect.iscoroutinefunction(value)
@@ -90,6 +92,15 @@ def about(name: str, value: Any, prefix: str = "") -> Iterator[str]:
             yield markdown(docstring)
 
 
+@cache
+def definitions(module: str) -> dict[str, ast.AST]:
+    """Return the classes and functions of a module's source, by name."""
+    tree = ast.parse(Path(str(sys.modules[module].__file__)).read_text(encoding="utf-8"))
+    # The outermost come first, and of two with a name the first is taken.
+    nodes = [node for node in ast.walk(tree) if isinstance(node, Function | ast.ClassDef)]
+    return {node.name: node for node in reversed(nodes)}
+
+
 def summary(value: Any) -> str:
     """Return the first sentence of a docstring."""
     paragraph = (inspect.getdoc(value) or "").partition("\n\n")[0]
@@ -98,9 +109,9 @@ def summary(value: Any) -> str:
 
 def stub(node: Function) -> str:
     """Return a function without its body."""
-    node.decorator_list = [item for item in node.decorator_list if ast.unparse(item) in WRAPPERS]
-    node.body = [ast.Expr(ast.Constant(...))]
-    return ast.unparse(node)
+    wrappers = [item for item in node.decorator_list if ast.unparse(item) in WRAPPERS]
+    body = [ast.Expr(ast.Constant(...))]
+    return ast.unparse(type(node)(**{**vars(node), "decorator_list": wrappers, "body": body}))
 
 
 def class_stub(node: ast.ClassDef) -> str:
@@ -137,7 +148,8 @@ def attribute_docstrings(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
 
 def constant(name: str, value: Any) -> str:
     """Return a constant as it is assigned, or its type where it is longer than a few lines."""
-    text = f"{name} = {value!r}"
+    in_order = sorted(value, key=str) if isinstance(value, frozenset) else value
+    text = f"{name} = {in_order!r}"
     is_code = len(text) < 400 and "<" not in text
     return text if is_code else f"{name}: {type(value).__name__}"
 

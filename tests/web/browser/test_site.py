@@ -34,8 +34,9 @@ def test_a_page_fits_any_width_and_loads_nothing_from_elsewhere(
 def test_search_finds_a_page(site: str, watch: Callable[..., Watched]) -> None:
     page = watch().page
     page.goto(f"{site}/index.html")
+    page.locator("html.js").wait_for()
     page.keyboard.press("/")
-    page.keyboard.type("bertscore")
+    page.get_by_role("combobox", name="Search").fill("bertscore")
     expect(
         page.get_by_role("option").filter(has_text="Compare texts by embeddings").first
     ).to_be_visible()
