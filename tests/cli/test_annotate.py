@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -83,6 +84,21 @@ def test_a_queue_is_made_and_everybody_has_a_link_and_the_same_command_goes_on_w
     assert (listed["per_item"], listed["overlap"]) == (2, 0.5)
     again = serving(*arguments)
     assert (again["queue"], again["links"]) == ("sea-grounding", {})
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ("--n 2", r" \d+ screens to answer, one for each part of 2 examples; --together puts"),
+        ("--n 2 --together", r" 2 screens to answer\.\n"),
+    ],
+)
+def test_how_much_there_is_to_label_is_said_before_it_begins(
+    options: str, words: str, runs: Path, ragstone: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragstone.web.entry_points.view", lambda *_, **__: None)
+    outcome = ragstone("annotate", runs / "sea", "--metric", "faithfulness", *options.split())
+    assert re.search(words, outcome.out), outcome.out + outcome.err
 
 
 def test_a_queue_is_gone_on_with_by_its_name_and_keeps_links(

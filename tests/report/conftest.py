@@ -34,6 +34,7 @@ class HandMadeRun:
     path: Path = Path("runs/cornwall")
     signature: str = "ragstone 0.1.0 · judge local/1 · data 4f1c22"
     exit_status: int = 0
+    is_temporary: bool = False
 
     @property
     def form(self) -> Manifest:

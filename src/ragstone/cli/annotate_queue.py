@@ -128,7 +128,7 @@ def serve_queue(
     if not json:
         say(
             f"{'Made' if is_new else 'Going on with'} the queue {queue.name} of {source}: "
-            f"{', '.join(question.label for question in queue.form.asked)}."
+            f"{', '.join(question.label for question in queue.form.asked)}. {_size(queue)}"
         )
         for name in annotators:
             if name in linked:
@@ -139,6 +139,16 @@ def serve_queue(
     mine = links.get(own_name()) if list(links) == [own_name()] else None
     start = f"/a/{mine}" if mine else f"/annotate/{queue.name}/progress"
     open_in_browser(queue, store, links, at, no_browser, json, start=start)
+
+
+def _size(queue: "Queue") -> str:
+    from ragstone.report.number_format import counted
+
+    screens, examples = queue.to_come(), queue.form.most
+    words = f"{counted(screens, 'screen')} to answer"
+    if examples is None or queue.form.together:
+        return f"{words}."
+    return f"{words}, one for each part of {examples} examples; --together puts them on one."
 
 
 def open_in_browser(

@@ -39,8 +39,8 @@ class Run(Displayable):
     """A finished evaluation: its estimates, scores, judgements and examples.
 
     ``path`` is the run folder. If none was given, the run is in a temporary folder,
-    which is deleted with this object. ``asked`` names the metrics requested by the
-    call that returned it; if empty, those the run was made for.
+    which is deleted with this object: ``is_temporary``. ``asked`` names the metrics requested
+    by the call that returned it; if empty, those the run was made for.
 
     What people corrected stands over what the judges said, everywhere but in the files of the
     judges; ``without_corrections`` is the run as they left it.
@@ -54,6 +54,7 @@ class Run(Displayable):
         self._corrected = corrected
         self._asked = frozenset(asked)
         self._beside = beside  # Of the same folder, which may be deleted with it.
+        self.is_temporary: bool = temporary or (beside is not None and beside.is_temporary)
         if temporary:
             weakref.finalize(self, shutil.rmtree, path, ignore_errors=True)
 
@@ -95,6 +96,11 @@ class Run(Displayable):
     def path(self) -> Path:
         """The run folder; of a run at a URL, the copy on this machine."""
         return self.folder.path
+
+    @property
+    def in_hints(self) -> str | Path:
+        """The run as a hint names it: its folder, or RUN where that is temporary."""
+        return "RUN" if self.is_temporary else self.path
 
     @property
     def place(self) -> str:

@@ -9,7 +9,12 @@ from ragstone.metrics import SUITES, Bands, Limit, Suite, metric_types
 from ragstone.report.number_format import FAMILIES
 from ragstone.report.page import Facts, Outline, Page, RowName, plain, quiet
 from ragstone.report.pages import catalogue_page as catalogue
-from ragstone.report.pages.catalogue_page import catalogue_page, metric_page, suite_page
+from ragstone.report.pages.catalogue_page import (
+    catalogue_page,
+    family_page,
+    metric_page,
+    suite_page,
+)
 
 
 def test_every_metric_stands_in_the_catalogue() -> None:
@@ -55,12 +60,23 @@ def test_an_unknown_suite_names_the_nearest() -> None:
         catalogue.named_suite("graphrg")
 
 
-def test_the_page_of_all_metrics_has_a_row_for_each_under_its_family() -> None:
-    (table,) = catalogue_page().tables
-    entries = catalogue.catalogue()
-    assert [row.names for row in table.rows] == [[one.name] for one in entries]
-    titles = [group.title for group in table.groups]
-    assert titles[:2] == ["Retrieval", "Grounding"]
+def test_the_page_of_all_metrics_names_each_under_its_family() -> None:
+    page = catalogue_page()
+    listed = {family: names.split(", ") for family, names in facts(page)}
+    families = list(listed)
+    assert families[:2] == ["retrieval", "grounding"]
+    for entry in catalogue.catalogue():
+        needs_more = any(by.startswith(("people", "model")) for by in entry.filled_by)
+        assert entry.name + "*" * needs_more in listed[entry.family]
+    assert "helpfulness*" in listed["answer"]
+    assert "faithfulness" in listed["grounding"]
+
+
+def test_the_page_of_a_family_has_a_row_for_each_metric() -> None:
+    entries = [entry for entry in catalogue.catalogue() if entry.family == "grounding"]
+    (table,) = family_page("grounding", entries).tables
+    assert [row.names for row in table.rows] == [[entry.name] for entry in entries]
+    assert [group.title for group in table.groups] == ["Grounding"]
     row = next(row for row in table.rows if row.names == ["faithfulness"])
     assert row.cells[:2] == (RowName("faithfulness", "+"), "0 to 1")
     assert row.below == (quiet(catalogue.named("faithfulness").about),)

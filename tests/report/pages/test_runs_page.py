@@ -1,17 +1,25 @@
 """The pages of a run, of the runs of a folder and of a forecast."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import ragstone
+from ragstone import evaluate
+from ragstone.analysis import calibrate, gate
 from ragstone.analysis.calibration.checked_run import CheckedMetric, CheckedRun, CorrectedMean
 from ragstone.analysis.summaries.run_summary import Lead, Summary, summarise
+from ragstone.core.errors import InputError
 from ragstone.data import cornwall
 from ragstone.report.notebook import page_of
 from ragstone.report.page import Count, IntervalCell, Page, Phrase, RowName, Table, Why
+from ragstone.report.pages.example_page import worst_page
+from ragstone.report.pages.full_run_page import full_page
+from ragstone.report.pages.release_gate_page import gate_page
 from ragstone.report.pages.runs_page import forecast_page, matrix, run_page
 from ragstone.report.render.documents import as_html, as_markdown
 from ragstone.report.render.terminal import as_text
@@ -329,3 +337,22 @@ def test_what_is_not_asked_costs_nothing_and_what_is_not_known_says_so() -> None
 
 def test_a_forecast_of_nothing_has_no_calls_each() -> None:
     assert "0 examples, 0.0 calls each" in as_text(forecast_page(Forecast(0, {})))
+
+
+def test_no_hint_names_a_temporary_folder(tmp_path: Path) -> None:
+    rows = [
+        {"id": str(number), "question": f"How long is pier {number}?", "answer": "It is 90 m long.",
+         "contexts": ["It is wide."]}
+        for number in range(3)
+    ]  # fmt: skip
+    run = evaluate(rows, metrics="faithfulness", judge="local:strings")
+    decided = gate(run, ["faithfulness >= 0.9"])
+    pages = [page_of(run), worst_page(run), full_page(run), gate_page(run, decided, {})]
+    for page in pages:
+        printed = as_text(page, 200)
+        assert not re.search(r"ragstone \w+ .*ragstone-", printed), printed
+    assert "evaluate(…, out=FOLDER) keeps it" in as_text(pages[0], 200)
+    with pytest.raises(InputError, match=r"draw_sample\(scored=RUN\)"):
+        calibrate(run)
+    stays = evaluate(rows, metrics="faithfulness", judge="local:strings", out=tmp_path / "r")
+    assert f"ragstone show {stays.path}" in as_text(page_of(stays), 200)

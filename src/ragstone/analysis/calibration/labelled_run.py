@@ -289,10 +289,10 @@ def labels_for(
         return read_label_table(paths, columns=columns, scales=scales or {})
     labelled = from_frame(run.examples(where=pl.col("labels") != NO_LABELS))
     if not labelled:
+        draw = call("draw_sample", argument("scored", run.in_hints))
         raise InputError(
             f"The examples of {run.path} carry no labels. Name a file of them: "
-            f"{argument('labels', 'FILE')}. {call('draw_sample', argument('scored', run.path))} "
-            "draws what to fill in."
+            f"{argument('labels', 'FILE')}. {draw} draws what to fill in."
         )
     return labels_of(
         labelled, columns=columns, scales=scales or {}, source=f"the data of {run.path}"

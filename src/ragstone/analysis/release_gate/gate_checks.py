@@ -97,7 +97,9 @@ def read_checks(
         metric, bar = read_requirement(text, scored)
         composite = over_means(scored, metric)
         if composite is not None and (parts := lacking(scored, composite)):
-            adds = call("rescore", argument("run", scored.run.path), argument("metrics", parts[0]))
+            adds = call(
+                "rescore", argument("run", scored.run.in_hints), argument("metrics", parts[0])
+            )
             raise InputError(
                 f"{text.strip()!r}: {metric} is made of the means of {', '.join(parts)}, "
                 f"which the run has no scores of. {adds} adds them."

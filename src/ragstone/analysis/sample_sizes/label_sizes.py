@@ -316,7 +316,7 @@ def _compared(scored: Scored, metric: str, rows: pl.DataFrame, labels: LabelTabl
     if known_weights(both) is None:
         both = both.with_columns(weight=pl.lit(1.0))
     if both.height < FEWEST:
-        facts = {"scored": scored.run.path, "metric": metric, "n": 50}
+        facts = {"scored": scored.run.in_hints, "metric": metric, "n": 50}
         arguments = (argument(name, value) for name, value in facts.items())
         raise InputError(
             f"{labels.source} labels {metric} for {both.height} examples that the judge scored: "

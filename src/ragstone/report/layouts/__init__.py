@@ -110,7 +110,7 @@ def report_as(run: Run, suite: str) -> Report:
     if not any(_shown(layout, data, metric) for metric in layout.metrics):
         raise InputError(
             f"The run has no score that a report of {suite} shows. First: "
-            f"{call('rescore', argument('run', run.path), argument('suites', suite))}"
+            f"{call('rescore', argument('run', run.in_hints), argument('suites', suite))}"
         )
     shown_behind = tuple(column for column in layout.behind if data.has(column.metric))
     files = tuple(layout.files(replace(layout, behind=shown_behind), data))

@@ -323,7 +323,7 @@ def worst_page(run: Run, *, metrics: Sequence[str] = (), limit: int | None = Non
         ui.section(header(run, Groups(run.estimate_list), "EXAMPLE")),
         *([ui.section(ui.Paragraphs(means))] if means else []),
         *worst_of[0],
-        ui.section(ui.Paragraphs(tuple(map(ui.quiet, more)))),
+        *([] if run.is_temporary else [ui.section(ui.Paragraphs(tuple(map(ui.quiet, more))))]),
     )
     return ui.Page(
         "show", str(run.path), sections,

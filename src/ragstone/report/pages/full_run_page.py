@@ -99,9 +99,15 @@ def header(run: Run, groups: Groups, *more: str) -> ui.Facts:
             rows.append(ui.Note("judged by", text))
     if run.form.calls is not None:
         rows.append(ui.Note("asked", took(run.form.calls)))
-    look = ui.quiet(f"  next: {command('show', named(run.path), *more)}")
-    rows.append(ui.Note("run", (ui.strong(named(run.path)), look)))
+    rows.append(run_note(run, command("show", named(run.path), *more)))
     return ui.Facts(tuple(rows))
+
+
+def run_note(run: Run, next_command: str) -> ui.Note:
+    """Return where the run is, and what to do next with a run that stays."""
+    if run.is_temporary:
+        return ui.Note("run", "in a temporary folder; evaluate(…, out=FOLDER) keeps it")
+    return ui.Note("run", (ui.strong(named(run.path)), ui.quiet(f"  next: {next_command}")))
 
 
 def estimate_table(

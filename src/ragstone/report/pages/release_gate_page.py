@@ -100,7 +100,7 @@ def _corrected(result: GateResult, rule: Decided) -> "CorrectedMean | None":
 
 
 def _to_label(run: Run, result: GateResult) -> Iterator[ui.Note]:
-    for rule in result.requirements:
+    for rule in () if run.is_temporary else result.requirements:
         if rule.decision == "fail" and rule.counted != "pairs" and rule.worst:
             wrong = f"..{rule.bar:g}" if rule.op.startswith(">") else f"{rule.bar:g}.."
             only = f"where={rule.metric}:{wrong}&{urlencode({'system': rule.group['system']})}"

@@ -31,7 +31,7 @@ from ragstone.run.folder.remote_folder import named
 from ragstone.run.folder.run_list import FoundRun
 
 from .conversations_page import sentence
-from .full_run_page import NOTHING, estimate_table, needs, run_record, said
+from .full_run_page import NOTHING, estimate_table, needs, run_note, run_record, said
 
 if TYPE_CHECKING:
     from ragstone.analysis.summaries.run_summary import Summary
@@ -259,7 +259,8 @@ def _facts(run: Run, groups: Groups, estimates: Sequence[Estimate], summary: "Su
         rows.append(ui.Note("reading", ui.quiet(marks)))
     rows += needs(run)
     if summary.conversations:
-        more = ui.quiet(f"  {command('show', named(run.path), '--conversations')}")
+        show = command("show", named(run.path), "--conversations")
+        more = ui.quiet("" if run.is_temporary else f"  {show}")
         rows.append(ui.Note("conversations", (sentence(summary.conversations), more)))
     judges = [
         (ui.strong(judge.name), f": {judge.about}") for judge in run.form.judges if judge.kinds
@@ -268,8 +269,8 @@ def _facts(run: Run, groups: Groups, estimates: Sequence[Estimate], summary: "Su
         words = [part for judge in judges for part in (" · ", *judge)]
         rows.append(ui.Note("judged by", words[1:]))
     by = f" and values by {' and '.join(groups.fields)}" if groups.fields else ""
-    look = f"  next: {command('show', named(run.path))}  (--full adds counts, methods{by})"
-    rows.append(ui.Note("run", (ui.strong(named(run.path)), ui.quiet(look))))
+    show = command("show", named(run.path))
+    rows.append(run_note(run, f"{show}  (--full adds counts, methods{by})"))
     return ui.Facts(tuple(rows))
 
 
