@@ -123,10 +123,12 @@ class Links(HTMLParser):
 
 
 def faults(site: Path) -> Iterator[str]:
-    """Yield what is wrong with a site: what it loads from elsewhere, dead links, missing twins."""
+    """Yield what is wrong with a site: what it loads from elsewhere, dead links, lost Markdown."""
     pages = {file: Links(file.read_text(encoding="utf-8")) for file in sorted(site.rglob("*.html"))}
     for file, page in pages.items():
         name = file.relative_to(site).as_posix()
+        if "```" in file.read_text(encoding="utf-8"):
+            yield f"{name}: a block of code is not taken for one"
         twins = [file.with_suffix(".md"), file.with_name("README.md")]
         if name != "404.html" and not any(twin.is_file() for twin in twins):
             yield f"{name}: no Markdown beside it"
@@ -162,6 +164,9 @@ def main() -> None:
         copy = pages / file.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, copy)
+        if file.suffix == ".md":
+            text = file.read_text(encoding="utf-8")
+            copy.write_text(re.sub(r"(?m)^```csv (\S+)$", r'```csv title="\1"', text), "utf-8")
     shutil.copyfile(STATIC / "icon.svg", pages / "icon.svg")
     shutil.copyfile(ROOT / "docs" / "site.css", pages / "site.css")
     shutil.copytree(STATIC / "fonts", pages / "fonts")

@@ -118,9 +118,10 @@ def test_a_site_that_is_as_it_should_be_has_no_fault(tmp_path: Path) -> None:
         ('<img src="gone.png">', "gone.png does not exist"),
         ('<a href="gone.html#part">x</a>', "gone.html#part does not exist"),
         ('<a href="#gone">x</a>', "#gone has no such part"),
+        ("<p>```csv labels.csv a,b```</p>", "a block of code is not taken for one"),
     ],
 )
-def test_a_page_that_loads_from_elsewhere_or_leads_nowhere_is_a_fault(
+def test_a_page_that_loads_from_elsewhere_leads_nowhere_or_shows_marks_is_a_fault(
     page: str, fault: str, tmp_path: Path
 ) -> None:
     assert list(SITE["faults"](site_of(tmp_path, page))) == [f"index.html: {fault}"]
