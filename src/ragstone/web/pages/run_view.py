@@ -22,7 +22,7 @@ from ragstone.analysis.summaries.run_summary import (
 from ragstone.core.errors import InputError
 from ragstone.core.files import RunEntry
 from ragstone.report.layouts import reports_of
-from ragstone.report.number_format import SYSTEM, Groups
+from ragstone.report.number_format import SYSTEM, Groups, shortened
 from ragstone.report.page import parts, plain
 from ragstone.report.pages.full_run_page import distributions, method, needs, slice_values
 from ragstone.report.reason_words import words
@@ -30,6 +30,7 @@ from ragstone.report.run_contents import lasted, spent
 from ragstone.report.run_notes import first_caution, run_notes
 from ragstone.report.sentences.analysis_words import badge
 from ragstone.report.sentences.run_words import summary_sentences
+from ragstone.report.worst_examples import RankedExamples, ranked
 from ragstone.run import Estimate
 from ragstone.run.calls.journal_reader import CallTimes, call_times
 from ragstone.run.folder.folder import Folder
@@ -38,7 +39,8 @@ from ragstone.run.run import Run
 from ragstone.web.background_cache import PATIENCE
 from ragstone.web.filters import Tags, tags_of
 from ragstone.web.html_report import report_file
-from ragstone.web.page_request import Asked, Elsewhere, WebPage
+from ragstone.web.page_request import Asked, Elsewhere, WebPage, run_path
+from ragstone.web.parts.answers import low_scores
 from ragstone.web.parts.choices_and_tabs import choice
 from ragstone.web.parts.conversation_tables import shown_conversations
 from ragstone.web.parts.drawn_charts import shown_faults, systems_of
@@ -46,7 +48,7 @@ from ragstone.web.parts.estimate_tables import NOBODY, shown_estimates
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.templating import View, cut
 
-from .examples_view import examples_table
+from .examples_view import LONGEST_QUESTION, examples_table
 
 # Seconds; a file cannot show itself a little later, as a page can.
 REPORT_PATIENCE = 600
@@ -105,7 +107,7 @@ def run_page(runs_folder: RunsFolder, request: Asked) -> WebPage | Elsewhere:
     estimates = _tagged_apart(runs_folder, name, request.one("by"), tags)
     slow = _slow(runs_folder, name, until)
     ready = None not in slow and estimates is not None
-    summary, scores, faults, calls = slow
+    summary, scores, faults, calls, worst = slow
     return WebPage(
         "run.html",
         name,
@@ -117,6 +119,7 @@ def run_page(runs_folder: RunsFolder, request: Asked) -> WebPage | Elsewhere:
             **(_said(run, summary) if summary else {"said": [], "caution": ()}),
             **_estimates(run, request, summary, scores or ({}, {}), list(tags), estimates),
             **_faults(faults, request),
+            "worst": None if worst is None else _worst(worst, name),
             "conversations": shown_conversations(
                 summary.conversations if summary else None, run.form.suites
             ),
@@ -149,10 +152,11 @@ def run_head(run: Run, name: str) -> dict[str, object]:
 
 
 # The slow parts of a large run's page: the summary, the spread of single scores with the weights
-# of composites, the failures, the times of calls. Each is None while it is made in the background.
+# of composites, the failures, the times of calls, the worst answers. Each is None while it is made
+# in the background.
 Slow = tuple[
     Summary | None, tuple[Histograms, WeightShares] | None, FailureGroups | None,
-    list[CallTimes] | None,
+    list[CallTimes] | None, RankedExamples | None,
 ]  # fmt: skip
 
 
@@ -170,6 +174,7 @@ def _slow(folder: RunsFolder, name: str, until: float) -> Slow:
         get("of scores", lambda run: (histograms(run.scores()), weight_shares(run.scores()))),
         folder.failures(name, left()),
         get("calls", _calls),
+        get("worst", ranked),
     )
 
 
@@ -247,6 +252,18 @@ def _estimates(
     table = table_of(shown, by=by, checked=checked)
     of_system = _systems(request, groups.systems, system, "estimates")
     return {**rest, "estimates": table, "of_system": of_system, "rarer": rarer}
+
+
+def _worst(worst: RankedExamples, name: str) -> list[View]:
+    return [
+        {
+            "path": run_path(name, "examples", example.example_id),
+            "question": shortened(example.question, LONGEST_QUESTION) or example.example_id,
+            "system": cut(example.system),
+            "low": low_scores(example),
+        }
+        for example in worst.examples
+    ]
 
 
 def _faults(faults: FailureGroups | None, request: Asked) -> dict[str, object]:
