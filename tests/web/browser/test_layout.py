@@ -155,11 +155,11 @@ def test_the_worst_answers_stand_beside_the_means_or_on_a_phone_before_them(
     watched.page.wait_for_selector("#question")
 
 
-def test_on_a_phone_an_example_begins_with_its_question_answer_and_claims(
+def test_on_a_phone_the_contexts_of_an_example_come_after_what_is_judged_and_before_the_scores(
     start: Callable[..., Watched],
 ) -> None:
     page = start("example", NARROW).page
-    parts = (".ask", "#answer", "table.mx", ".ex > aside")
+    parts = ("#question", "#answer", "#claims", "#others", "#contexts", "#scores")
     tops = [top(page, part) for part in parts]
     assert tops == sorted(tops)
 
