@@ -4,6 +4,7 @@ import json
 import shlex
 import shutil
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -58,14 +59,17 @@ def demo(folder: Path = Path("runs"), *, no_browser: bool = False, at: "ServerAd
     folder.mkdir(parents=True, exist_ok=True)
     say("Evaluating, comparing, labelling, gating and watching 120 answers …", err=True)
     first, second = _evaluated(folder, 1), _evaluated(folder, 2)
-    _label(folder, first, second)
-    checked = analysis.calibrate(first, f"{folder / LABELS}#{LABELLED}")
-    checked.passport.write(first.path)
-    comparisons = analysis.compare(second, first, margin=MARGIN).comparisons
-    gate = analysis.gate(
-        second, [BAR], no_worse_than=[f"{first.path}:{MARGIN}"], only=["faithfulness"]
-    )
-    watch_a_day(folder / "monitor")
+    # A day of production waits mostly for the disk.
+    with ThreadPoolExecutor(1) as beside:
+        watched = beside.submit(watch_a_day, folder / "monitor")
+        _label(folder, first, second)
+        checked = analysis.calibrate(first, f"{folder / LABELS}#{LABELLED}")
+        checked.passport.write(first.path)
+        comparisons = analysis.compare(second, first, margin=MARGIN).comparisons
+        gate = analysis.gate(
+            second, [BAR], no_worse_than=[f"{first.path}:{MARGIN}"], only=["faithfulness"]
+        )
+        watched.result()
     say(" ".join(summary_sentences(summarise(first))[:2]))
     say(f"Can the judge be believed? {plain(calibration_sentences(checked))}")
     say(f"The second version of {CHANGED}: {between_two(comparisons)}")
