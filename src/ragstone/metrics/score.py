@@ -339,7 +339,7 @@ def _combined(metric: Metric, lines: pl.DataFrame) -> pl.DataFrame:
             label=label, reason=pl.when(has_value).then(_flags(metric, parts)).otherwise("reason")
         )
         .select("row", *(["reference"] if metric.by_reference else []), *SCORES, "decided")
-        .collect(optimizations=AS_WRITTEN)
+        .collect(engine="in-memory", optimizations=AS_WRITTEN)
     )
 
 
@@ -400,7 +400,7 @@ def _best_reference(metric: Metric, lines: pl.DataFrame, examples: pl.DataFrame)
         )
         .sort(unsure, best, descending=True, nulls_last=True, maintain_order=True)
         .unique(subset="row", keep="first", maintain_order=True)
-        .collect(optimizations=AS_WRITTEN)
+        .collect(engine="in-memory", optimizations=AS_WRITTEN)
     )  # fmt: skip
     return examples.select(ROW).join(chosen, on="row", how="left", maintain_order="left")
 
