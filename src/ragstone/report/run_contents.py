@@ -302,7 +302,12 @@ def dossiers(run: Readable, examples: Collection[str]) -> dict[str, Dossier]:
 
 
 def _dossiers(some: Excerpted, examples: Collection[str]) -> dict[str, Dossier]:
-    judged = {kind: _by_example(some.judgements(kind)) for kind in KINDS}
+    judged = {
+        kind: _by_example(
+            some.judgements(kind).drop("subject", strict=False).unique(maintain_order=True)
+        )
+        for kind in KINDS
+    }
     makers = {"claim": Claims.made_by, "statement": Statements.made_by}
     shown_elsewhere = {ask.kind for unit in PLACES for ask in asks_about(unit)}
     shown_elsewhere |= {kind for made_by in makers.values() for kind in made_by}
@@ -348,12 +353,10 @@ def _rows(rows: pl.DataFrame | None, kind: type[Kind]) -> tuple[JudgementRow, ..
     """
     if rows is None:
         return ()
-    panels = [judge for judge in rows["judge"].unique() if "," in (judge or "")]
-    members = [member for panel in panels for member in panel.split(",")]
-    if members:
-        rows = rows.filter(pl.col("judge").is_in(members).fill_null(value=False).not_())
-    rows = rows.drop("subject", strict=False).unique(maintain_order=True)
-    return tuple(JudgementRow(kind, row) for row in rows.to_dicts())
+    records = rows.to_dicts()
+    panels = {record["judge"] for record in records if "," in (record["judge"] or "")}
+    members = {member for panel in panels for member in panel.split(",")}
+    return tuple(JudgementRow(kind, record) for record in records if record["judge"] not in members)
 
 
 def _part(judged: Judgements, unit: Unit, fields: Mapping[str, Any]) -> JudgedPart:
