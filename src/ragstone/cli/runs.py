@@ -136,8 +136,8 @@ def view(
     machine; Ctrl+C ends it. The printed address holds a token, so that nobody else on this machine
     can open it.
 
-    With --static: each run with its lists, and its examples, or the 1,000 worst of more
-    than 5,000. The files need no server; searching and noting are left out.
+    With --static: each run with its comparisons, its report and its examples, or the 1,000 worst
+    of more than 5,000. The files need no server. The browser sorts and filters; noting is left out.
 
     Exit status: 0 stopped or written, 2 no such folder or store, or the port is taken.
 

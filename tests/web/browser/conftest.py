@@ -154,7 +154,9 @@ class Watched:
         return found
 
     def _found(self, options: dict[str, object]) -> list[str]:
-        given = json.dumps({"resultTypes": ["violations"], **options})
+        # A page from the disk may not ask for its styles a second time.
+        preload = not self.page.url.startswith("file:")
+        given = json.dumps({"resultTypes": ["violations"], "preload": preload, **options})
         found = self.page.evaluate(f"axe.run({given}).then(found => found.violations)")
         return [
             f"{one['id']}: {node['html'][:150]}"
