@@ -80,7 +80,7 @@ def test_a_mean_inside_is_told_beside_the_corrected_one() -> None:
 
 def test_yes_and_no_are_told_by_recall_and_precision() -> None:
     assert said(checks=(BINARY,)) == (
-        "On 100 labels of unsupported_claim_present, the judge says yes to 56 %, people to 26 %. "
+        "On 100 labels of unsupported claim present, the judge says yes to 56 %, people to 26 %. "
         "Its recall is 85 % (75 to 95 %) and its precision 39 % (29 to 49 %). "
     )
 
@@ -149,7 +149,7 @@ def test_people_agree_best_on_one_label_and_least_on_another() -> None:
     ones = [column("a_b", 0.05), column("c", 0.46), column("d", None)]
     assert plain(people_sentences(ones)) == (
         "Two or more people labelled 249 items. They agree best on c (α 0.46, 0.36 – 0.56) and "
-        "least on a_b (α 0.05, −0.05 – 0.15), where 0 is chance. What people are divided on, no "
+        "least on a b (α 0.05, −0.05 – 0.15), where 0 is chance. What people are divided on, no "
         "judge can get right."
     )
     assert "They agree by α 0.46, 0.36 – 0.56 on c" in plain(people_sentences(ones[1:]))

@@ -18,9 +18,10 @@
       const look = css(up);
       if (inDrawing(up) || look.overflowX === "visible" || look.display === "inline") continue;
       const edge = up.getBoundingClientRect();
-      const says = look.textOverflow === "ellipsis" || look.webkitLineClamp !== "none" || look.maskImage !== "none";
-      const cuts = ["hidden", "clip"].includes(look.overflowX) && !says && !up.matches("svg");
-      if (cuts && (right > edge.right + SLACK || bottom > edge.bottom + SLACK)) faults.add(`cut: ${words}`);
+      const says = look.textOverflow === "ellipsis" || look.webkitLineClamp !== "none" || up.matches("svg");
+      const cuts = ["hidden", "clip"].includes(look.overflowX) && !says;
+      const low = bottom > edge.bottom + SLACK && look.maskImage === "none";
+      if (cuts && (right > edge.right + SLACK || low)) faults.add(`cut: ${words}`);
       [left, top] = [Math.max(left, edge.left), Math.max(top, edge.top)];
       [right, bottom] = [Math.min(right, edge.right), Math.min(bottom, edge.bottom)];
     }

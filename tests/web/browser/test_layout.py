@@ -24,7 +24,7 @@ PAGES = {
     "run": "/runs/cornwall",
     "slices of a run": "/runs/cornwall?by=question_type",
     "example": EXAMPLE,
-    "compare": "/compare?runs=cornwall",
+    "compare": "/compare?runs=cornwall&a=basic_search&b=llm_with_context",
     "compare two runs": "/compare?runs=cornwall,second",
     "judge": "/runs/cornwall/judge",
     "people": "/runs/cornwall/people",

@@ -124,16 +124,15 @@ def test_nothing_that_people_read_says_which_example_or_system_an_item_is_of(
     tmp_path: Path,
 ) -> None:
     place = RunsFolder(tmp_path)
-    claims = QueueForm(
-        "claims", (AskedLabel("support", "claim", ("supported", "absent")),), per_item=2
-    )
-    parts = (ItemPart("claim", "1", "The pier is long."),)
+    asked = (AskedLabel("support", "claim", ("supported", "absent")), FORM.asked[0])
+    claims = QueueForm("claims", asked, per_item=2)
+    parts = (ItemPart("claim", "1", "The pier is long."),), (ItemPart("answer"),)
     shown = {"contexts": [{"name": "1", "text": "The pier."}]}
-    queue = Queue.make(
-        place.labels(), claims, [(QueueItem(1, "pier-basic_search", shown, parts), 1, 2)]
-    )
-    for person, support in (("Ann", "supported"), ("Ben", "absent")):
+    items = [QueueItem(n, f"pier{n}-basic_search", shown, parts[n - 1]) for n in (1, 2)]
+    queue = Queue.make(place.labels(), claims, [(item, item.item, 2) for item in items])
+    for person, support, cited in (("Ann", "supported", "yes"), ("Ben", "absent", "no")):
         queue.fill(person, 1, ItemAnswers({("claim", "1"): {"support": support}}))
+        queue.fill(person, 2, ItemAnswers({ANSWER: {"source_cited": cited}}))
     app = make_app(place, Access(frozenset({HOST}), "", SECRET))
     for person, role, paths in (
         ("Ann", "annotator", ("", "/1", "?items=1")),

@@ -66,7 +66,7 @@ def people_sentences(columns: Sequence["ColumnAgreement"]) -> Said:
     written = []
     for name, value, inside in sorted(known, key=lambda item: item[1], reverse=True):
         between = "" if inside is None else f", {inside.low:.2f} – {inside.high:.2f}"
-        written.append((short_name(name), f"{value:.2f}{between}".replace("-", "−")))
+        written.append((spoken(name), f"{value:.2f}{between}".replace("-", "−")))
     (best, best_alpha), (least, least_alpha) = written[0], written[-1]
     several = len(written) > 1
     items = counted(max(column.n_shared for column in columns), "item")
@@ -96,7 +96,7 @@ def _agreement(checks: Sequence["JudgeCheck"]) -> Said:
     check = next((check for check in checks if check.yes is not None), checks[0])
     if check.yes is not None and check.yes.sensitivity is not None:
         return list(_yes_or_no(check, check.yes))
-    name, kappa = short_name(check.column), check.kappa
+    name, kappa = _name_of(check), check.kappa
     on = f"On {counted(check.n, 'labelled answer' if check.kind == 'metric' else 'label')} "
     if kappa.value is None:
         return [on, f"nothing can be told of how far it agrees with people on {name}. "]
@@ -108,11 +108,15 @@ def _agreement(checks: Sequence["JudgeCheck"]) -> Said:
     return [on, agrees, strong(f"{kappa.value:.2f}"), between, chance]
 
 
+def _name_of(check: "JudgeCheck") -> str:
+    return short_name(check.column) if check.kind == "metric" else spoken(check.column)
+
+
 def _yes_or_no(check: "JudgeCheck", yes: "Confusion") -> Iterator[str | Phrase]:
     if len(yes.counts) == 2:
         judge, people = yes.counts[0][1] + yes.counts[1][1], sum(yes.counts[1])
         yield (
-            f"On {counted(check.n, 'label')} of {short_name(check.column)}, the judge says "
+            f"On {counted(check.n, 'label')} of {_name_of(check)}, the judge says "
             f"yes to {percent(judge / check.n, 0)}, people to {percent(people / check.n, 0)}. "
         )
     if yes.sensitivity is not None and yes.sensitivity.value is not None:
