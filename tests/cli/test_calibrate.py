@@ -37,7 +37,7 @@ def test_judge_labels_and_corrected_stand_side_by_side(
     for word in ("judge", "labels", "corrected", "answer_coverage", "unsupported_claim"):
         assert word in outcome.out
     assert "fewer than 20 labels" in outcome.out
-    assert "with --anytime the mean of the labels" in outcome.err
+    assert "use --anytime: the mean of the labels" in outcome.err
 
 
 def test_json_has_what_programs_read(ragstone: Callable[..., Any], run: Path, labels: Path) -> None:
