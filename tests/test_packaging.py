@@ -54,11 +54,24 @@ def test_every_development_dependency_is_locked() -> None:
     assert {package(r) for r in development} <= pins("requirements-dev.lock").keys()
 
 
+def test_the_lock_of_the_documentation_agrees_with_that_of_development() -> None:
+    """Both are installed into one environment."""
+    documentation, development = pins("requirements-docs.lock"), pins("requirements-dev.lock")
+    assert "zensical" in documentation
+    shared = documentation.keys() & development.keys()
+    assert shared
+    assert {name: documentation[name] for name in shared} == {
+        name: development[name] for name in shared
+    }
+
+
 def test_development_lock_has_the_same_versions_as_the_base_lock() -> None:
     assert pins("requirements.lock").items() <= pins("requirements-dev.lock").items()
 
 
-@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-dev.lock"])
+@pytest.mark.parametrize(
+    "lock", ["requirements.lock", "requirements-dev.lock", "requirements-docs.lock"]
+)
 def test_locks_are_hashed_and_name_no_package_index(lock: str) -> None:
     text = (ROOT / lock).read_text(encoding="utf-8")
     blocks = re.split(r"^(?=[a-z0-9])", text, flags=re.MULTILINE)[1:]

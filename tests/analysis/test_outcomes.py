@@ -3,12 +3,14 @@
 import random
 from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
-from ragstone.analysis.comparison.compared_systems import matches_within
+from ragstone.analysis import scored_run
+from ragstone.analysis.comparison.compared_systems import matches_within, outcomes_of
 from ragstone.analysis.scored_run import Scored
 from ragstone.core.errors import UnknownName
 from tests.analysis.conftest import MISSING, MadeRun, Score
@@ -43,6 +45,15 @@ class Shuffled(MadeRun):
         return other.scores(metrics, columns)
 
 
+@pytest.fixture(params=["small", "large"], autouse=True)
+def size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Whether the scores of all metrics are read at once, or those of one."""
+    size: str = request.param
+    if size == "large":
+        monkeypatch.setattr(scored_run, "AT_ONCE", 239)
+    return size
+
+
 def plain(scored: Scored, metric: str) -> pl.DataFrame:
     """The same by way of texts."""
     return scored.of(metric).select("value", "status")
@@ -66,8 +77,8 @@ def test_the_sides_of_a_comparison_have_the_values_that_texts_give_them(
     scored = Scored(Shuffled(tmp_path, seed))
     for a, b in matches_within(scored, None):
         for side in (a, b):
-            found, joined = (side.values(of) for of in (scored.outcomes("mrr"),
-                                                        plain(scored, "mrr")))  # fmt: skip
+            ways = (scored.outcomes("mrr"), plain(scored, "mrr"))
+            found, joined = (side.values(outcomes_of(scores)) for scores in ways)
             for name in found.__slots__:
                 assert np.array_equal(getattr(found, name), getattr(joined, name)), name
 
@@ -113,3 +124,21 @@ def test_a_value_made_of_some_components_is_a_gap_and_what_is_none_is_not(
 def test_a_metric_that_the_run_does_not_have_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UnknownName, match="recall"):
         Scored(Shuffled(tmp_path, 0)).outcomes("recall")
+
+
+def test_the_scores_of_a_small_run_are_read_at_once_and_those_of_a_large_one_by_metric(
+    tmp_path: Path, size: str
+) -> None:
+    read: list[Collection[str] | None] = []
+
+    class Watched(Shuffled):
+        def scores(self, metrics: Collection[str] | None = None, *rest: Any) -> pl.DataFrame:
+            read.append(metrics)
+            return super().scores(metrics, *rest)
+
+    scored = Scored(Watched(tmp_path, 0))
+    for metric in ("hit", "mrr"):
+        scored.outcomes(metric)
+        scored.of(metric)
+    by_metric = [["hit"], ["hit"], ["mrr"], ["mrr"]]
+    assert read == ([None] if size == "small" else by_metric)

@@ -13,6 +13,7 @@ from ragstone.analysis.comparison.compared_systems import (
     Side,
     matches_between,
     matches_within,
+    outcomes_of,
     run_labels,
     unpaired,
 )
@@ -83,9 +84,8 @@ def test_of_several_rows_of_a_question_the_mean_of_those_with_a_value_counts() -
     undefined; q5 has no score at all; q6 is another system's."""
     rows = [("a", name, name) for name in ("q1", "q2", "q1", "q3", "q1", "q2", "q4", "q5")]
     one = scored(*rows, ("b", "q6", "q6"))
-    found = side("a", one).values(
-        status(0.25, 0.5, 0.75, "missing", "undefined", "missing", "undefined", None, 1.0)
-    )
+    scores = status(0.25, 0.5, 0.75, "missing", "undefined", "missing", "undefined", None, 1.0)
+    found = side("a", one).values(outcomes_of(scores))
     order = {name: at for at, name in enumerate(ComparedQuestions.of([one]).ids)}
 
     def of(column: Any) -> list[float]:

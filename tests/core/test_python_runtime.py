@@ -2,12 +2,21 @@
 
 import gc
 import re
+from collections.abc import Iterator
 from importlib import import_module
 
 import pytest
 
 from ragstone.core.errors import MissingDependency, needing
 from ragstone.core.python_runtime import kept_out
+
+
+@pytest.fixture(autouse=True)
+def nothing_frozen() -> Iterator[None]:
+    """What was there before the first test is not frozen while one of these tests runs."""
+    gc.unfreeze()
+    yield
+    gc.freeze()
 
 
 def test_what_is_there_is_left_alone_for_a_while() -> None:
@@ -19,12 +28,9 @@ def test_what_is_there_is_left_alone_for_a_while() -> None:
 
 def test_what_somebody_else_froze_stays_frozen() -> None:
     gc.freeze()
-    try:
-        with kept_out():
-            pass
-        assert gc.get_freeze_count() > 1_000
-    finally:
-        gc.unfreeze()
+    with kept_out():
+        pass
+    assert gc.get_freeze_count() > 1_000
 
 
 def test_what_is_not_installed_is_named_with_its_extra() -> None:

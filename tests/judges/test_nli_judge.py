@@ -25,6 +25,8 @@ Judged = Callable[..., Tables]
 Scored = Callable[..., Score]
 Pair = tuple[str, str]
 
+pytestmark = pytest.mark.torch
+
 ASKED = ["response", "claims", "statements", "support/claim", "support/statement"]
 BRIDGE = "The Royal Albert Bridge crosses the Tamar. It opened in 1859."
 HEATH = "Cornish heath grows on the Lizard peninsula."

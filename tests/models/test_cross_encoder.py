@@ -27,6 +27,8 @@ from tests.models.closeness import furthest
 safetensors = import_or_skip("safetensors.numpy", reason="needs the extra local")
 tokenizers = import_or_skip("tokenizers", reason="needs the extra local")
 
+pytestmark = pytest.mark.torch
+
 CLOSE = 1e-5
 NLI = {0: "contradiction", 1: "entailment", 2: "neutral"}
 

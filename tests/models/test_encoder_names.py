@@ -18,6 +18,8 @@ from ragstone.testing.fake_models import tiny_bert
 from tests.availability import import_or_skip
 from tests.project import ROOT
 
+pytestmark = pytest.mark.torch
+
 TEXTS = ["the old bridge opened in 1932", "a copper mine"]
 
 

@@ -21,6 +21,8 @@ from tests.models.closeness import furthest
 import_or_skip("safetensors.numpy", reason="needs the extra local")
 import_or_skip("tokenizers", reason="needs the extra local")
 
+pytestmark = pytest.mark.torch
+
 CLOSE = 1e-5
 TEXTS = [
     "",

@@ -26,6 +26,8 @@ import_or_skip("onnxruntime", reason="needs the extra onnx")
 safetensors = import_or_skip("safetensors.numpy", reason="needs the extra local")
 tokenizers = import_or_skip("tokenizers", reason="needs the extra local")
 
+pytestmark = pytest.mark.torch
+
 CLOSE = 1e-5
 TEXTS = [
     "",

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from ragstone.models.numpy_bert import load
 from ragstone.testing import tiny_bert
@@ -10,6 +11,8 @@ from tests.availability import import_or_skip
 
 import_or_skip("safetensors", reason="needs the extra local")
 import_or_skip("tokenizers", reason="needs the extra local")
+
+pytestmark = pytest.mark.torch
 
 
 def test_the_same_seed_gives_the_same_files(tmp_path: Path) -> None:

@@ -20,6 +20,8 @@ from tests.models.closeness import furthest
 theirs = Lazily("sentence_transformers")
 modules = Lazily("sentence_transformers.sentence_transformer.modules")
 
+pytestmark = pytest.mark.torch
+
 CLOSE = 1e-5
 TEXTS = ["", "  ", "bridge", "The red bridge, opened in 1932.", "tin " * 90, "🙂 桥", "a \ud800 b"]
 

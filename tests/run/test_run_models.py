@@ -20,6 +20,8 @@ from ragstone.run import Estimate, Run
 from ragstone.testing import ScriptedEncoder, tiny_bert
 from tests.availability import import_or_skip
 
+pytestmark = pytest.mark.torch
+
 PLANE = {"Long?": (1, 0), "It is long.": (1, 0), "It is short.": (0, 1), "Both.": (1, 1)}
 EMBEDDING = (
     "embedding_context_relevance",

@@ -33,6 +33,9 @@ OWN_COLUMNS = ("id", "question_id", "system", "question", "answer", "policy")
 STATUS = pl.Enum(["value", "undefined", "missing"])
 # What stands for an example where its id would take most of the memory.
 KEY = pl.col("example_id").hash()
+SCORES = ("example_id", "value", "label", "status", "reason")
+# So many scores are read at once.
+AT_ONCE = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +145,7 @@ class Scored:
         if metric not in self.metrics:
             raise UnknownName("metric of this run", metric, self.metrics)
         if metric not in self._scores:
-            columns = ("example_id", "value", "label", "status", "reason")
-            self._scores[metric] = self.run.scores([metric]).select(columns)
+            self._scores[metric] = self.run.scores([metric]).select(SCORES)
         ids, scores = self.facets.select("example_id"), self._scores[metric]
         if not scores["example_id"].equals(ids["example_id"]):
             scores = ids.join(scores, on="example_id", how="left", maintain_order="left")
@@ -161,10 +163,11 @@ class Scored:
         partial = pl.col("reason").str.contains("components=", literal=True)
         partly = (partial & (pl.col("status") == "value")).alias("partly")
         columns: list[str | pl.Expr] = [KEY, "value", pl.col("status").cast(STATUS), partly]
-        scores = self.run.scores([metric], columns)
+        read = self._scores.get(metric)
+        scores = self.run.scores([metric], columns) if read is None else read.select(columns)
         if not scores["example_id"].equals(self._keys["example_id"]):
             scores = self._keys.join(scores, on="example_id", how="left", maintain_order="left")
-        return scores.drop("example_id")
+        return pl.DataFrame(scores.get_columns()[1:])
 
     @cached_property
     def _keys(self) -> pl.DataFrame:
@@ -172,8 +175,14 @@ class Scored:
 
     @cached_property
     def _scores(self) -> dict[str, pl.DataFrame]:
-        """The scores that were looked at: all together take several times the memory."""
-        return {}
+        """The scores that were looked at: all together take several times the memory.
+
+        Of a small run all of them, which are read as fast as those of one metric.
+        """
+        if self.facets.height * len(self.metrics) > AT_ONCE:
+            return {}
+        metrics = self.run.scores().select("metric", *SCORES).partition_by("metric", as_dict=True)
+        return {metric: scores.drop("metric") for (metric,), scores in metrics.items()}
 
     def metric(self, name: str) -> Metric | None:
         """The metric with this name; None for a custom metric that is not loaded."""

@@ -19,6 +19,8 @@ from ragstone.models.numpy_bert import load
 from ragstone.testing import tiny_bert
 from tests.availability import import_or_skip
 
+pytestmark = pytest.mark.torch
+
 WHY = "bert-score and torch are not in the lock file: pip install torch bert-score==0.3.13"
 
 CANDIDATES = (

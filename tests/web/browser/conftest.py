@@ -66,6 +66,7 @@ MARK_COLOURS = """() => {
 
 A table has thousands, and to find what lies behind each is most of the work of axe.
 """
+PAGE_LAYOUT = Path(__file__).with_name("page_layout.js").read_text(encoding="utf-8")
 Serve = Callable[[Path], str]
 
 
@@ -123,6 +124,10 @@ class Watched:
         """By how many pixels the page is wider than its window."""
         wide = self.page.evaluate("document.documentElement.scrollWidth - innerWidth")
         return max(0, int(wide))
+
+    def misplaced(self) -> list[str]:
+        """Texts that lie over something, and what is cut without a way to reach it."""
+        return list(self.page.evaluate(PAGE_LAYOUT))
 
     def resize(self, wide: int) -> None:
         self.wide = wide

@@ -102,6 +102,22 @@ def differences(a: Floats, b: Floats) -> Floats:
     return np.asarray(np.where(np.abs(difference) <= slack, 0.0, difference))
 
 
+# The values of examples, which of them have one, and of which a judge owes it.
+Outcomes = tuple[Floats, Bools, Bools]
+
+
+def outcomes_of(scores: pl.DataFrame) -> Outcomes:
+    """The outcomes of each example of a run, in order, from its ``value`` and ``status``."""
+    status = pl.col("status")
+    columns = scores.select(
+        pl.col("value").fill_null(0),
+        valued=(status == "value").fill_null(value=False),
+        missing=(status == "missing").fill_null(value=True),
+    )
+    value, valued, missing = (column.to_numpy() for column in columns)
+    return value, valued, missing
+
+
 @dataclass(frozen=True, eq=False)
 class Side:
     """One system of one run.
@@ -130,17 +146,10 @@ class Side:
         """The questions that it has."""
         return np.bincount(self.places, minlength=len(self.questions.ids)) > 0
 
-    def values(self, scores: pl.DataFrame) -> Values:
-        """Return its score on each question.
-
-        Args:
-            scores: ``value`` and ``status`` of each example of its run, in order.
-        """
+    def values(self, outcomes: Outcomes) -> Values:
+        """Return its score on each question, from those of each example of its run."""
         size = len(self.questions.ids)
-        scored = scores.select("value", "status")[self.rows]
-        value = scored["value"].fill_null(0).to_numpy()
-        valued = (scored["status"] == "value").fill_null(value=False).to_numpy()
-        missing = (scored["status"] == "missing").fill_null(value=True).to_numpy()
+        value, valued, missing = (column[self.rows] for column in outcomes)
         counts = np.bincount(self.places[valued], minlength=size)
         sums = np.bincount(self.places[valued], value[valued], minlength=size)
         owed = np.bincount(self.places[missing], minlength=size).astype(np.float64)
@@ -328,7 +337,8 @@ def values_of(
     composite = runs[0].metric(metric)
     scores = {id(run): run.outcomes(metric) for run in runs}
     side_of = {id(side): side for match in matches for side in match}
-    values = {key: side.values(scores[id(side.scored)]) for key, side in side_of.items()}
+    outcomes = {key: outcomes_of(frame) for key, frame in scores.items()}
+    values = {key: side.values(outcomes[id(side.scored)]) for key, side in side_of.items()}
     if isinstance(composite, Composite) and composite.over_means:
         notes.append(reason("no_score_a_question", metric=metric))
         return
@@ -341,12 +351,17 @@ def values_of(
         yield from whole
         return
     try:
-        parts = {id(run): component_scores(run, composite) for run in runs}
+        parts = {
+            id(run): {
+                name: outcomes_of(frame) for name, frame in component_scores(run, composite).items()
+            }
+            for run in runs
+        }
     except InputError as error:
         notes.append(reason("components_not_there", metric=metric, said=error.text))
         return
     components = {
-        key: {name: side.values(frame) for name, frame in parts[id(side.scored)].items()}
+        key: {name: side.values(part) for name, part in parts[id(side.scored)].items()}
         for key, side in side_of.items()
     }
     uneven, total = 0, 0

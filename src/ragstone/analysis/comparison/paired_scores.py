@@ -21,8 +21,9 @@ from ragstone.stats.comparison.differences import (
 )
 from ragstone.stats.comparison.paired import (
     PairedDifference,
+    difference_of,
     needed_pairs,
-    paired_difference,
+    paired_clusters,
     sign_flip_test,
 )
 from ragstone.stats.distributions import one_sided_p
@@ -124,10 +125,10 @@ def compare_pairs(
     sums_a, sums_b = pairs.sums(pairs.a), pairs.sums(pairs.a - d)
     rate = scale.rate and bool(np.isin(pairs.a, (0, 1)).all() and np.isin(pairs.b, (0, 1)).all())
 
+    clusters = paired_clusters(sums_a, sums_b, pairs.counts)
+
     def difference(level: float) -> PairedDifference:
-        return paired_difference(
-            sums_a, sums_b, pairs.counts, rate=rate, low=scale.low, high=scale.high, level=level
-        )
+        return difference_of(clusters, rate=rate, low=scale.low, high=scale.high, level=level)
 
     interval = difference(settings.level).interval
     # Both ends of the interval inside the margin are a test at alpha.

@@ -51,7 +51,7 @@ from ragstone.run.estimates.estimates import SEED, combined, of_means
 from ragstone.stats import Interval, cluster_bootstrap
 from ragstone.stats.bootstrap import totals_of
 from ragstone.stats.cluster_means import clusters_by
-from ragstone.stats.comparison.paired import PairedDifference, paired_difference
+from ragstone.stats.comparison.paired import PairedDifference, difference_of, paired_clusters
 
 Op = Literal[">=", ">", "<=", "<"]
 
@@ -348,11 +348,10 @@ def _difference(
     low, high = scale.low, scale.high
     span = None if low is None or high is None else high - low
 
+    pairs = paired_clusters(first, second, counts[some].astype(np.float64))
+
     def at(level: float) -> PairedDifference:
-        return paired_difference(
-            first, second, counts[some].astype(np.float64), rate=scale.rate and binary,
-            low=low, high=high, level=level,
-        )  # fmt: skip
+        return difference_of(pairs, rate=scale.rate and binary, low=low, high=high, level=level)
 
     def filled(end: End) -> Quantity | None:
         if low is None or high is None:

@@ -99,6 +99,8 @@ ROUNDING = 1e-12
 # A margin that needs more pairs than this counts as unreachable.
 MOST_PAIRS = 10**40
 
+# The clusters of both systems, and the moments of their differences.
+PairedClusters = tuple[Clusters, Clusters, ClusterMoments]
 # Numbers of pairs on which both succeed, only the first, only the second, neither.
 Table = tuple[int, int, int, int]
 
@@ -161,7 +163,14 @@ def paired_difference(
     additional cluster is ours: if 3 % of answers lose the whole range and the rest tie, t alone
     finds no harm in a fifth of all samples of 50.
     """
-    first, second, clusters = _paired_clusters(a, b, counts)
+    return difference_of(paired_clusters(a, b, counts), rate=rate, low=low, high=high, level=level)
+
+
+def difference_of(
+    pairs: PairedClusters, *, rate: bool, low: float | None, high: float | None, level: float
+) -> PairedDifference:
+    """``paired_difference`` of clusters that were summed up once, for several levels."""
+    first, second, clusters = pairs
     upper_quantile(level)
     if clusters.size == 0:
         return PairedDifference(None, None, "no_pairs", 0, 0)
@@ -197,7 +206,7 @@ def needed_pairs(
     Args:
         margin: Above 0, in the unit of the scores.
     """
-    first, second, clusters = _paired_clusters(a, b, counts)
+    first, second, clusters = paired_clusters(a, b, counts)
     upper = upper_quantile(level)
     if not 0 < margin < float("inf"):
         raise InputError(f"A margin must be a number above 0, got {margin}.")
@@ -214,9 +223,8 @@ def needed_pairs(
     return smallest(lambda pairs: half(pairs) <= margin, least=2, most=MOST_PAIRS)
 
 
-def _paired_clusters(
-    a: ArrayLike, b: ArrayLike, counts: ArrayLike
-) -> tuple[Clusters, Clusters, ClusterMoments]:
+def paired_clusters(a: ArrayLike, b: ArrayLike, counts: ArrayLike) -> PairedClusters:
+    """The clusters of both systems, and the moments of their differences."""
     first, second = read_clusters(a, counts), read_clusters(b, counts)
     return first, second, read_clusters(first.sums - second.sums, counts).moments
 

@@ -12,7 +12,7 @@ from ragstone.core.errors import CorrectionConflict, InputError
 from ragstone.data import Example
 from ragstone.judgements import ASKS
 from ragstone.metrics import asks_of
-from ragstone.report.number_format import counted, number, shortened, spoken, spoken_name
+from ragstone.report.number_format import counted, number, short_name, shortened, spoken
 from ragstone.report.page import OutlineItem, plain
 from ragstone.report.pages.example_page import example_page
 from ragstone.report.render.documents import as_markdown
@@ -296,7 +296,7 @@ def _scores(before: Sequence[JudgedScore], facts: Dossier) -> list[View]:
         is_same = value == score.value and label == score.label
         scores.append({
             "metric": score.metric,
-            "name": spoken_name(score.metric),
+            "name": short_name(score.metric),
             "status": score.status,
             "value": "" if score.value is None else number(score.value),
             "label": spoken(score.label or ""),
@@ -322,7 +322,7 @@ def _systems(run: Run, name: str, examples: Sequence[Example]) -> Mapping[str, l
         .iter_rows()
     ):
         figure = label.replace("_", " ") if label else number(value)
-        by_example.setdefault(id, []).append((metric.replace("_", " "), figure))
+        by_example.setdefault(id, []).append((metric, figure))
     by_question: dict[str, list[tuple[str, View]]] = {}
     for id, question, system, answer in answers.iter_rows():
         view = {

@@ -23,7 +23,7 @@ from ragstone.analysis.summaries.run_summary import (
 from ragstone.core.errors import InputError
 from ragstone.core.files import RunEntry
 from ragstone.report.layouts import reports_of
-from ragstone.report.number_format import SYSTEM, Groups, short_name
+from ragstone.report.number_format import SYSTEM, Groups, short_name, shortened
 from ragstone.report.page import parts, plain
 from ragstone.report.pages.full_run_page import distributions, method, needs, slice_values
 from ragstone.report.reason_words import words
@@ -31,7 +31,7 @@ from ragstone.report.run_contents import lasted, spent
 from ragstone.report.run_notes import first_caution, run_notes
 from ragstone.report.sentences.analysis_words import badge
 from ragstone.report.sentences.run_words import NAMES, summary_sentences
-from ragstone.report.worst_examples import shortfalls
+from ragstone.report.worst_examples import RankedExamples, ranked, shortfalls
 from ragstone.run import Estimate
 from ragstone.run.calls.journal_reader import CallTimes, call_times
 from ragstone.run.folder.folder import Folder
@@ -45,6 +45,7 @@ from ragstone.web.page_request import ALL, WORST, Asked, Elsewhere, WebPage, run
 from ragstone.web.parts.answers import (
     answer_rows,
     columns_of,
+    low_scores,
     metrics_of,
     sorted_path,
     stage_path,
@@ -56,7 +57,7 @@ from ragstone.web.parts.estimate_tables import NOBODY, shown_estimates
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.templating import View, cut
 
-from .examples_view import examples_table
+from .examples_view import LONGEST_QUESTION, examples_table
 
 # Seconds; a file cannot show itself a little later, as a page can.
 REPORT_PATIENCE = 600
@@ -120,7 +121,7 @@ def run_page(runs_folder: RunsFolder, request: Asked) -> WebPage | Elsewhere:
     estimates = _tagged_apart(runs_folder, name, request.one("by"), tags)
     slow = _slow(runs_folder, name, until)
     ready = None not in slow and estimates is not None
-    summary, scores, faults, calls = slow
+    summary, scores, faults, calls, worst = slow
     answers = {**table[0], **_faults(faults, request)}
     if request.copy and faults is not None:
         answers |= _copied(run, name, faults)
@@ -134,6 +135,7 @@ def run_page(runs_folder: RunsFolder, request: Asked) -> WebPage | Elsewhere:
             "ready": False,
             **(_said(run, summary) if summary else {"said": [], "caution": ()}),
             **_estimates(run, request, summary, scores or ({}, {}), list(tags), estimates),
+            "worst": None if worst is None else _worst(worst, name),
             "conversations": shown_conversations(
                 summary.conversations if summary else None, run.form.suites
             ),
@@ -166,10 +168,11 @@ def run_head(run: Run, name: str) -> dict[str, object]:
 
 
 # The slow parts of a large run's page: the summary, the spread of single scores with the weights
-# of composites, the failures, the times of calls. Each is None while it is made in the background.
+# of composites, the failures, the times of calls, the worst answers. Each is None while it is made
+# in the background.
 Slow = tuple[
     Summary | None, tuple[Histograms, WeightShares] | None, FailureGroups | None,
-    list[CallTimes] | None,
+    list[CallTimes] | None, RankedExamples | None,
 ]  # fmt: skip
 
 
@@ -187,6 +190,7 @@ def _slow(folder: RunsFolder, name: str, until: float) -> Slow:
         get("of scores", lambda run: (histograms(run.scores()), weight_shares(run.scores()))),
         folder.failures(name, left()),
         get("calls", _calls),
+        get("worst", ranked),
     )
 
 
@@ -268,6 +272,18 @@ def _estimates(
     table = table_of(shown, by=by, checked=checked)
     of_system = _systems(request, groups.systems, system, "estimates")
     return {**rest, "estimates": table, "of_system": of_system, "rarer": rarer}
+
+
+def _worst(worst: RankedExamples, name: str) -> list[View]:
+    return [
+        {
+            "path": run_path(name, "examples", example.example_id),
+            "question": shortened(example.question, LONGEST_QUESTION) or example.example_id,
+            "system": cut(example.system),
+            "low": low_scores(example),
+        }
+        for example in worst.examples
+    ]
 
 
 def _faults(faults: FailureGroups | None, request: Asked) -> dict[str, object]:

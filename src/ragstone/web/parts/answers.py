@@ -34,6 +34,14 @@ def anchor_of(example: str) -> str:
     return blake2b(example.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
 
 
+def low_scores(example: RankedExample) -> list[str]:
+    """Return the metrics on which an example falls short most, with their scores."""
+    return [
+        f"{short_name(low.metric)} {spoken(low.label or '') or number(low.value)}"
+        for low in example.low
+    ]
+
+
 def worst_answer(example: RankedExample, facts: Dossier, *, answer: int, context: int) -> View:
     """Return one of the worst answers, cut to so many characters; 0 leaves contexts out."""
     text, references = example.answer, facts.example.reference
@@ -44,10 +52,7 @@ def worst_answer(example: RankedExample, facts: Dossier, *, answer: int, context
     return {
         "anchor": anchor_of(example.example_id),
         "ranked": example,
-        "low": ", ".join(
-            f"{short_name(low.metric)} {spoken(low.label or '') or number(low.value)}"
-            for low in example.low
-        ),
+        "low": ", ".join(low_scores(example)),
         "answer": shown_text,
         "cut": any(len(each or "") > answer for each in (text, *references)),
         "reference": [each[:answer] for each in references],
