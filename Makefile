@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 # uv takes a tenth of pip's time, but does not read pip's settings: where it cannot install, pip does.
 INSTALL = install() { $(BIN)/uv pip install -q --system-certs --python $(BIN)/python "$$@" 2>/dev/null || \
 	$(PIP) install -qq --no-compile "$$@"; }; install
-COMPILE = $(BIN)/uv pip compile -q pyproject.toml --universal --python-version 3.11 \
+COMPILE = $(BIN)/uv pip compile -q --universal --python-version 3.11 \
 	--fork-strategy fewest --generate-hashes --custom-compile-command 'make lock'
 BASE := $(VENV)/.base-installed
 DEV := $(VENV)/.dev-installed
@@ -23,7 +23,7 @@ WORKERS := --tx popen --tx '$(shell nproc 2>/dev/null || echo 2)*popen//env:POLA
 FILES_OF_shared = $(shell grep -rlw shared tests --include='test_*.py')
 
 .DEFAULT_GOAL := help
-.PHONY: demo test peers programs check lint types rooms lock wheel clean help
+.PHONY: demo test peers programs check lint types rooms docs lock wheel release-check clean help
 
 demo: $(BASE) ## what Ragstone does with 30 questions of its own, in the browser
 	@$(BIN)/ragstone demo
@@ -51,20 +51,34 @@ lint: $(DEV) ## style alone
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 
+docs: $(VENV)/.docs-installed ## the documentation as a site, in the folder site
+	@$(BIN)/python docs/build_site.py
+	@echo "To read it: $(BIN)/python -m http.server -d site"
+
 lock: | $(BIN)/uv ## remake the lock files, moving only the pins that have to move
-	@$(COMPILE) --group dev -o requirements-dev.lock
-	@$(COMPILE) -c requirements-dev.lock -o requirements.lock
+	@$(COMPILE) pyproject.toml --group dev -o requirements-dev.lock
+	@$(COMPILE) pyproject.toml -c requirements-dev.lock -o requirements.lock
+	@$(COMPILE) --group docs -c requirements-dev.lock -o requirements-docs.lock
 
 wheel: $(DEV) ## the wheel in dist, and its bill of materials beside it
 	@$(PIP) wheel -qq --no-deps -w dist .
 	@$(BIN)/python .ci/sbom.py dist/*.whl
 
+release-check: $(DEV) ## build, check what a package index shows, and say what is left to do before a release
+	@$(INSTALL) build twine
+	@rm -rf dist
+	@$(BIN)/python -m build -o dist . >/dev/null
+	@$(BIN)/twine check --strict dist/*.whl dist/*.tar.gz
+	@$(BIN)/python .ci/sbom.py dist/*.whl
+	@$(MAKE) --no-print-directory lock
+	@$(BIN)/python .ci/release_check.py
+
 clean: ## remove the environment, the demo's runs and all caches
-	rm -rf $(VENV) $(DEMO) dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(DEMO) dist build site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(BIN)/uv:
 	@$(PYTHON) -c 'import sys; sys.exit("Ragstone needs Python 3.11 or newer, this is %d.%d; name another one: make PYTHON=python3.12" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
@@ -81,6 +95,11 @@ $(BASE): pyproject.toml requirements.lock | $(BIN)/uv
 $(DEV): $(BASE) requirements-dev.lock
 	@echo "Installing what the tests and checks need ..."
 	@$(INSTALL) --no-deps -r requirements-dev.lock
+	@touch $@
+
+$(VENV)/.docs-installed: $(DEV) requirements-docs.lock
+	@echo "Installing what builds the site of the documentation ..."
+	@$(INSTALL) --no-deps -r requirements-docs.lock
 	@touch $@
 
 # Tests of the local app drive a real browser; without it they are skipped, and fail on CI.

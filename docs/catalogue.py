@@ -51,10 +51,10 @@ convention.
 
 `k` cuts a list. Parameters are part of the name: `precision(k=5)`.
 
-**Needs** names the tables of judgements; [judges.md](judges.md) says who fills them. Some are
+**Needs** names the tables of judgements; who fills them: [Who judges](judges.md). Some are
 filled only by *people*, an *encoder* or a *cross-encoder*; *later* means by nobody in this version,
-so the metric is missing. To choose one, see [which-metric.md](which-metric.md); to define your own,
-[own-metric.md](own-metric.md).
+so the metric is missing. To choose, see [Which metric?](which-metric.md); to define your own,
+[Your own metric](own-metric.md).
 """
 
 

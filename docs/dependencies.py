@@ -88,6 +88,7 @@ DIRECT = {
     "torch": (TORCH, "runs encoders on a GPU"),
     "typer": (MIT, "the command line"),
     "uvicorn": (BSD, "serves the local app and the monitor"),
+    "zensical": (MIT, "builds the site of the documentation"),
 }
 """The licence of each direct dependency as it says itself, in SPDX, and why it is there."""
 
@@ -116,7 +117,7 @@ EXTRAS = """
 DEVELOPERS = """
 ## For those who change Ragstone
 
-`make test` and `make check` install them; no user gets them.
+`make test`, `make check` and `make docs` install them; no user gets them.
 """
 
 
@@ -124,9 +125,10 @@ def declared() -> dict[str, list[str]]:
     """The places in which each direct dependency is named: extras, and ``""`` for the base."""
     with (ROOT / "pyproject.toml").open("rb") as file:
         settings = tomllib.load(file)
-    places: dict[str, list[str]] = {}
     project, groups = settings["project"], settings["dependency-groups"]
-    extras = {"": project["dependencies"], **project["optional-dependencies"], **groups}
+    developers = [*groups["dev"], *groups["docs"]]
+    places: dict[str, list[str]] = {}
+    extras = {"": project["dependencies"], **project["optional-dependencies"], "dev": developers}
     for place, requirements in extras.items():
         for requirement in requirements:
             name = re.split(r"[^A-Za-z0-9._-]", requirement, maxsplit=1)[0].lower()

@@ -1,160 +1,142 @@
-"""Take the pictures of the app that the docs show.
+"""Take the pictures of the app that the docs show, from what ``ragstone demo`` shows.
 
-    python docs/screens.py RUNS RUN
-    python docs/screens.py RUNS RUN labelling
-    python docs/screens.py STORE monitor
+    python docs/screens.py
 
-RUNS is a folder with runs, RUN the name of one of them, evaluated from data of several systems; for
-labelling, the bundled data. STORE is the folder of a monitor.
-Needs chromium. The pictures are written to docs/screens.
+Needs chromium. The pictures are written to docs/screens, and beside them, in drawn-from.json, of
+which templates, styles and code of each page they were taken.
 """
 
+import json
 import os
+import re
 import shutil
+import subprocess
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from datetime import UTC, datetime
-from itertools import count
+from collections.abc import Iterator
+from contextlib import chdir, contextmanager
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Thread
-from urllib.parse import urlencode
 
-import uvicorn
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from ragstone import Run
-from ragstone.analysis import annotate
-from ragstone.annotation.queue.form import ItemAnswers
 from ragstone.annotation.queue.labels_store import open_labels
 from ragstone.annotation.queue.queue import Queue
 from ragstone.annotation.queue.queue_results import divided_items
+from ragstone.cli.demo import LABELLED, TO_LABEL
 from ragstone.web.page_request import queue_path, run_path
-from ragstone.web.runs_folder import RunsFolder
-from ragstone.web.security import Access
-from ragstone.web.web_app import make_app
 
 OUT = Path(__file__).resolve().parent / "screens"
+DRAWN_FROM = OUT / "drawn-from.json"
+SOURCE = OUT.parents[1] / "src" / "ragstone"
 WIDE, NARROW, HIGH = 1280, 390, 860
-PORT = 8433
+PORT = "8433"
+RUN = "demo"
+
+VIEWS = {
+    "runs": "pages/runs_view.py",
+    "run": "pages/run_view.py",
+    "examples": "pages/run_view.py",
+    "example": "pages/example_view.py",
+    "compare": "pages/compare_view.py",
+    "judge": "pages/judge_view.py",
+    "report": "pages/run_view.py",
+    "annotate": "pages/annotate_page.py",
+    "progress": "pages/queue_page.py",
+    "adjudicate": "pages/adjudicate_page.py",
+    "monitor": "monitor_pages/overview_page.py",
+}
+"""The code of the page that each picture shows."""
+
+IN_EACH_LOOK = {"run", "monitor"}
+"""The pages whose pictures are also taken dark and on a phone."""
 
 
-def addresses(run: Run, name: str) -> dict[str, str]:
-    """The address of each picture."""
-    of = run_path(name)
-    scores = run.scores(["faithfulness"]).filter(status="value").sort("value", "example_id")
-    first = scores.filter(scores["value"] > 0)["example_id"][0]
+def drawn_from(name: str) -> str:
+    """Return a fingerprint of the code, the templates and the styles of a picture's page."""
+    web = SOURCE / "web"
+    files, waiting = sorted(SOURCE.glob("report/render/*.css")), [web / VIEWS[name]]
+    while waiting:
+        files.append(waiting.pop())
+        text = files[-1].read_text(encoding="utf-8")
+        named = [web / "templates" / file for file in re.findall(r"\"(\w+\.html)\"", text)]
+        named += [web / "static" / file for file in re.findall(r"asset\('(\w+\.css)'\)", text)]
+        waiting += [file for file in dict.fromkeys(named) if file not in [*files, *waiting]]
+    return sha256(b"\0".join(file.read_bytes() for file in sorted(files))).hexdigest()[:16]
+
+
+def addresses(folder: Path) -> dict[str, str]:
+    """Return the address of each page of the runs, by its picture."""
+    of = run_path(RUN)
+    scores = Run.open(folder / RUN).scores(["faithfulness"]).filter(status="value")
+    some_support = scores.filter(scores["value"] > 0).sort("value", "example_id")
+    labelled, to_label = (Queue(open_labels(folder), name) for name in (LABELLED, TO_LABEL))
+    divided = divided_items(labelled)[0].item
     return {
         "runs": "/",
         "run": of,
         "examples": f"{of}?where=faithfulness:0..0.5&sort=faithfulness#examples",
-        "example": run_path(name, "examples", first),
-        "compare": f"/compare?{urlencode({'runs': name, 'margin': '.05'})}",
-        "judge": run_path(name, "judge"),
-        "report": run_path(name, "report.html"),
+        "example": run_path(RUN, "examples", some_support["example_id"][0]),
+        "compare": f"/compare?runs={RUN}&margin=.05",
+        "judge": run_path(RUN, "judge"),
+        "report": run_path(RUN, "report.html"),
+        "annotate": f"/a/{to_label.invite('ann')}",
+        "progress": f"{queue_path(LABELLED)}/progress",
+        "adjudicate": f"{queue_path(LABELLED)}/adjudicate/{divided}",
     }
 
 
-def labelled(folder: Path, name: str) -> Queue:
-    """A queue on answers of the run, which two simulated people have labelled in part.
-
-    Ann goes by the judge's score; Ben differs from her on every fourth answer, and says why. Each
-    takes half a minute for an answer.
-    """
-    run = folder / name
-    annotate(run, folder, tasks=["grounding"], per_item=2, name="grounding", seed=1)
-    times = count(datetime(2026, 3, 2, 9, tzinfo=UTC).timestamp(), 10)
-    queue = Queue(open_labels(folder), "grounding", now=lambda: float(next(times)))
-    scores = Run.open(run).scores(["unsupported_claim"])
-    wrong = set(scores.filter(scores["value"] == 1)["example_id"])
-    for person, answers_given in (("ann", 18), ("ben", 14)):
-        queue.invite(person)
-        item = queue.next(person)
-        for at in range(answers_given):
-            if item is None:
-                break
-            fault = (item.id in wrong) != (person == "ben" and at % 4 == 1)
-            said = {one.label: "no" for one in queue.form.asked}
-            said |= {"support_present": "yes", "unsupported_claim_present": "no"}
-            said |= {"unsupported_claim_present": "yes"} if fault else {}
-            said |= {"source_cited": "yes"} if "[" in str(item.shown.get("answer")) else {}
-            note = "The distance is in no passage." if person == "ben" and at % 4 == 1 else ""
-            answers = ItemAnswers({("answer", ""): said}, note)
-            item = queue.save(person, item.item, answers, str(at))
-    return queue
-
-
-def shoot_labelling(browser: Browser, folder: Path, name: str) -> None:
-    """The screens of a queue: at the desk, how far it is, and what divides people."""
-    with TemporaryDirectory() as place:
-        shutil.copytree(folder / name, Path(place) / "runs" / name)
-        # The pages name the run as it is named here.
-        os.chdir(place)
-        runs = Path("runs")
-        queue = labelled(runs, name)
-        path, divided = queue_path(queue.name), divided_items(queue)[0].item
-        with serving(runs) as host:
-            page = browser.new_page(viewport={"width": WIDE, "height": HIGH})
-            shoot(page, f"{host}/a/{queue.invite('ann')}", "annotate")
-            page.close()
-            page = browser.new_page(viewport={"width": WIDE, "height": HIGH})
-            shoot(page, f"{host}{path}/progress", "progress")
-            page.goto(f"{host}/a/{queue.invite('cem', 'adjudicator')}")
-            shoot(page, f"{host}{path}/adjudicate/{divided}", "adjudicate")
-
-
 @contextmanager
-def serving(folder: Path) -> Iterator[str]:
-    """The app over a folder, while pictures are taken."""
-    app = make_app(RunsFolder(folder), Access(frozenset({f"127.0.0.1:{PORT}"})))
-    server = uvicorn.Server(uvicorn.Config(app, port=PORT, log_config=None, lifespan="off"))
-    thread = Thread(target=server.run, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{PORT}"
-    server.should_exit = True
-    thread.join()
+def served(*command: str) -> Iterator[str]:
+    """Run a command that serves pages; gives the address that it prints."""
+    words = [sys.executable, "-m", "ragstone", *command, "--no-browser", "--port", PORT]
+    you = {**os.environ, "LOGNAME": "you"}
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=you) as process:
+        assert process.stdout
+        yield next(found[0] for line in process.stdout if (found := re.search(r"http\S+", line)))
+        process.terminate()
 
 
-def shoot(page: Page, address: str, name: str) -> None:
+def shoot(page: Page, address: str, file: str) -> None:
     """Open a page, wait until all of it is there, and take its picture."""
-    page.set_default_timeout(120_000)
     page.goto(address)
     page.wait_for_selector("#waits, #soon, [hx-trigger^='load delay']", state="detached")
     if "#" in address:
         part = page.locator(f"#{address.partition('#')[2]}")
-        part.evaluate("one => scrollTo(0, one.offsetTop - 60)")
+        part.evaluate("part => scrollTo(0, part.offsetTop - 60)")
     page.wait_for_timeout(300)
-    page.screenshot(path=OUT / f"{name}.png")
+    page.screenshot(path=OUT / f"{file}.png")
 
 
-def shoot_all(browser: Browser, folder: Path, paths: Mapping[str, str], main: str) -> None:
-    """The screens at these paths; one of them also dark, and on a phone."""
-    with serving(folder) as host:
-        for look, wide in (("", WIDE), ("-dark", WIDE), ("-phone", NARROW)):
+def shoot_all(browser: Browser, home: str, paths: dict[str, str]) -> None:
+    """Take the picture of each page, of some in each look."""
+    for look, width in (("", WIDE), ("-dark", WIDE), ("-phone", NARROW)):
+        for name in IN_EACH_LOOK & paths.keys() if look else paths:
+            # A page of its own, for who opens an invitation is that person from then on.
             page = browser.new_page(
-                viewport={"width": wide, "height": HIGH},
+                viewport={"width": width, "height": HIGH},
                 color_scheme="dark" if look == "-dark" else "light",
             )
-            for name, path in paths.items():
-                if not look or name == main:
-                    shoot(page, f"{host}{path}", f"{name}{look}")
+            page.set_default_timeout(120_000)
+            page.goto(home)
+            shoot(page, home.partition("/?")[0] + paths[name], name + look)
             page.close()
 
 
 def main() -> None:
-    folder, name, *what = Path(sys.argv[1]), *sys.argv[2:]
-    OUT.mkdir(exist_ok=True)
+    """Take all pictures anew."""
     chromium = shutil.which("chromium-headless-shell") or shutil.which("chromium")
-    with sync_playwright() as playwright:
+    # The pages name the runs by the paths that the commands are told.
+    with TemporaryDirectory() as folder, chdir(folder), sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        if name == "monitor":
-            shoot_all(browser, folder, {"monitor": "/monitor"}, "monitor")
-        elif what != ["labelling"]:
-            shoot_all(browser, folder, addresses(Run.open(folder / name), name), "run")
-        else:
-            shoot_labelling(browser, folder, name)
+        with served("demo", "runs") as home:
+            shoot_all(browser, home, addresses(Path("runs")))
+        with served("view", "runs/monitor") as home:
+            shoot_all(browser, home, {"monitor": "/monitor"})
         browser.close()
+    fingerprints = {name: drawn_from(name) for name in VIEWS}
+    DRAWN_FROM.write_text(json.dumps(fingerprints, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

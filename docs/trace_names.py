@@ -18,7 +18,7 @@ HEAD = """\
 # What is read of a trace
 
 The attributes that the monitor reads, what it makes of them, and what it does not take in. Written by
-`python docs/trace_names.py`. How to send traces is said in [watch.md](watch.md).
+`python docs/trace_names.py`. How to send traces is said in [Watch production](watch.md).
 """
 
 BECOMES = """\

@@ -122,6 +122,11 @@ def test_every_relative_link_resolves(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+def test_a_link_to_a_page_has_words_and_not_the_name_of_its_file(path: Path) -> None:
+    assert re.findall(r"\[[\w-]+\.md\]\([^)]*\)", path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
 def test_no_document_names_a_place_on_one_machine(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert not re.findall(r"(?<![\w./])/(?:work|root|tmp|home|Users)\b|[A-Z]:\\\w", text)

@@ -115,7 +115,7 @@ def test_each_task_has_a_screen_of_its_own_that_shows_what_its_guideline_allows(
     assert list(shown.items()) == [
         ("retrieval", {"question"}),
         ("generation", {"question", "answer"}),
-        ("support", {"contexts"}),
+        ("support", {"question", "contexts"}),
         ("grounding", {"question", "answer", "contexts"}),
     ]
     table = read_label_table(tmp_path / "labels.sqlite")

@@ -236,3 +236,20 @@ def test_a_gate_decides_at_every_look_by_the_labels_alone(piers: Run, labels: Wr
     assert one.state == "holds"
     assert one.method == "betting_sequence"
     assert one.value == pytest.approx(15 / 60)
+
+
+def test_rows_without_a_field_are_a_level_of_their_own() -> None:
+    scores = pl.DataFrame(
+        {
+            "value": [1.0] * 100,
+            "labelled": [number % 4 == 0 for number in range(100)],
+            "cluster": [str(number) for number in range(100)],
+            "system": ["a"] * 100,
+            "slice session": [None if number < 60 else "s" for number in range(100)],
+        }
+    )
+    assert not_random("mrr", {}, scores, groups=1) is None
+    only_without = scores.with_columns(labelled=pl.col("slice session").is_null())
+    found = not_random("mrr", {}, only_without, groups=1)
+    assert found is not None
+    assert found.differences == ("share_differs?field=session&value=s&labelled=0&others=100",)

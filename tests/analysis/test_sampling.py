@@ -270,7 +270,7 @@ def test_a_sheet_has_a_row_for_each_annotator_and_example(
     assert frame["annotator"].to_list() == sorted(frame["annotator"])
 
 
-def test_people_are_shown_what_a_model_is_shown_and_told_the_same(
+def test_people_are_shown_the_question_and_what_a_model_is_shown_and_told_the_same(
     scored: Scored, run: ragstone.Run, tmp_path: Path
 ) -> None:
     sample = draw_sample(scored, 10)
@@ -281,7 +281,7 @@ def test_people_are_shown_what_a_model_is_shown_and_told_the_same(
 
     assert shown("helpful") == {"question", "history", "answer"}
     assert shown("topically_relevant") == {"question", "history", "text"}
-    assert shown("support") == {"contexts", "text"}
+    assert shown("support") == {"question", "history", "contexts", "text"}
     assert shown("support_present") == {"question", "history", "answer", "contexts"}
     everything = {"question", "history", "answer", "contexts", "reference"}
     assert shown("my_own") == shown("helpful", "my_own") == everything

@@ -9,13 +9,18 @@ from shutil import copytree
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
 import ragstone
 from ragstone.cli.app import app
 from ragstone.core.errors import InputError
 from ragstone.web import static_site as static_files
+from ragstone.web.page_request import run_path
+from ragstone.web.runs_folder import RunsFolder
+from ragstone.web.security import Access
 from ragstone.web.static_site import static_page, write_static
+from ragstone.web.web_app import make_app
 
 EVIL = '<script>alert(1)</script>"><img src=x onerror=alert(1)> ../../x \u202e'
 
@@ -57,26 +62,41 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run with claims of two systems."""
+    folder = tmp_path_factory.mktemp("judged") / "runs"
+    rows = [
+        {
+            "id": f"e{at}", "question_id": f"q{at // 2}", "system": "ab"[at % 2],
+            "question": "How tall?", "answer": f"Tower {at} is 90 m tall.", "reference": "90 m",
+            "contexts": [{"id": "c", "text": f"Tower {at} is 90 m tall."}],
+        }
+        for at in range(4)
+    ]  # fmt: skip
+    ragstone.evaluate(rows, metrics=["faithfulness", "exact_match"], out=folder / "judged")
+    return folder
+
+
+@pytest.fixture(scope="module")
 def site(runs: Path) -> Path:
     write_static(runs, runs.parent / "site")
     return runs.parent / "site"
 
 
 def test_every_link_leads_to_a_file_that_is_there(site: Path) -> None:
-    files = list(site.rglob("*.html"))
-    assert len(files) > 6
-    for file in files:
-        ids = {of["id"] for _, of in Read(file.read_text("utf-8")).tags if "id" in of}
-        for _, of in Read(file.read_text("utf-8")).tags:
-            for link in (of[name] for name in ("href", "src") if name in of):
-                where = urlsplit(link)
-                assert not where.scheme, link
-                assert not where.netloc, link
-                assert not where.path.startswith("/"), link
-                if where.path:
-                    assert (file.parent / unquote(where.path)).resolve().is_file(), link
-                elif where.fragment:
-                    assert where.fragment.partition("?")[0] in ids, link
+    tags = {file: Read(file.read_text("utf-8")).tags for file in site.rglob("*.html")}
+    assert len(tags) > 6
+    ids = {file: {of["id"] for _, of in here if "id" in of} for file, here in tags.items()}
+    for file, here in tags.items():
+        for link in (of[name] for _, of in here for name in ("href", "src") if name in of):
+            where = urlsplit(link)
+            assert not where.scheme, link
+            assert not where.netloc, link
+            assert not where.path.startswith("/"), link
+            target = (file.parent / unquote(where.path)).resolve() if where.path else file
+            assert target.is_file(), link
+            if where.fragment:
+                assert where.fragment.partition("?")[0] in ids[target], link
 
 
 def test_nothing_asks_a_server_and_no_page_has_a_form(site: Path) -> None:
@@ -118,13 +138,73 @@ def test_of_many_examples_the_worst_have_a_page(runs: Path, tmp_path: Path) -> N
     assert not any("worst" in line for line in whole.left_out)
 
 
-def test_a_run_has_so_many_lists_and_says_which_are_left_out(
+def test_a_run_has_so_many_pages_of_comparisons_and_says_when_some_are_left_out(
     runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(static_files, "LISTS", 1)
-    found = write_static(runs, tmp_path / "site")
-    dropped = "first: it has 1 of its lists of answers, by stage, metric and page."
-    assert dropped in found.left_out
+    monkeypatch.setattr(static_files, "COMPARISONS", 0)
+    written = write_static(runs, tmp_path / "site")
+    assert "first: it has 0 of its pages of comparisons." in written.left_out
+    assert not list((tmp_path / "site").glob("pages/compare*"))
+
+
+def test_a_copy_has_no_page_for_an_order_a_filter_or_a_group(tmp_path: Path) -> None:
+    """A page for each example, and a few for each run however many metrics it has."""
+    rows = [record(at, system) for at in range(10) for system in ("a", "b")]
+    metrics = ["exact_match", "token_f1", "rouge_l", "faithfulness", "answer_outcome", "recall"]
+    for name in ("first", "second"):
+        ragstone.evaluate(rows, metrics=metrics, by=["question_id"], out=tmp_path / "runs" / name)
+    written = write_static(tmp_path / "runs", tmp_path / "site")
+    files = [file for file in (tmp_path / "site").rglob("*") if file.is_file()]
+    pages = [file for file in files if file.suffix == ".html"]
+    examples = [file for file in pages if "examples" in file.name]
+    assert written.pages == len(pages)
+    assert len(examples) == 2 * 20
+    # For each run: itself, the judge, the report, and comparisons without and with a system.
+    assert len(pages) - len(examples) - 1 <= 2 * 6
+    # What pages share is a file of its own: a small page of an example stays small.
+    assert max(file.stat().st_size for file in examples) < 20_000
+    assert sum(file.stat().st_size for file in files) < 40 * 25_000
+    for page in pages:
+        text = page.read_text("utf-8")
+        assert "<style" not in text
+        assert "data:font" not in text
+        assert "<script>" not in text.replace("&lt;", "<<")
+
+
+def test_an_example_of_a_copy_shows_what_the_app_shows(judged: Path, tmp_path: Path) -> None:
+    write_static(judged, tmp_path / "site")
+    app = make_app(RunsFolder(judged), Access(frozenset({"testserver"})))
+    shown = TestClient(app).get(run_path("judged", "examples", "e1")).text
+    (file,) = (tmp_path / "site" / "pages").glob("*examples-e1-*")
+    written = file.read_text("utf-8")
+    for start, end in [
+        ('<h2 class="ask"', "</section>"),
+        ('<p class="read kept" id="answer"', "</section>"),
+        ('<p class="facts" id="first-scores">', "</p>"),
+        ('<div class="scoreline">', "</section>"),
+        ('<div class="read small"', "</div>"),
+    ]:
+        part = shown.partition(start)[2].partition(end)[0]
+        assert part
+        assert f"{start}{part}{end}" in written
+    others = [
+        re.sub(r' href="[^"]*"', "", text.partition('id="systems"')[2].partition("</section>")[0])
+        for text in (shown, written)
+    ]
+    assert others[0] == others[1] != ""
+    assert ("Copy as Markdown" in shown, "Copy as Markdown" in written) == (True, False)
+
+
+def test_a_copy_shows_who_corrected_a_judgement(judged: Path, tmp_path: Path) -> None:
+    copytree(judged / "judged", tmp_path / "runs" / "judged")
+    run = ragstone.Run.open(tmp_path / "runs" / "judged")
+    run.correct("e1", "support", {"verdict": "absent"}, unit=1, author="Ada", reason="it is not")
+    write_static(tmp_path / "runs", tmp_path / "site")
+    pages = {file.name: file.read_text("utf-8") for file in tmp_path.glob("site/pages/*examples*")}
+    (corrected,) = [text for text in pages.values() if "Ada" in text]
+    assert "<s>supported</s>" in corrected
+    # The score by the judge alone stands beside the one that holds.
+    assert '<s>1.000</s> <span class="by">corrected</span>' in corrected
 
 
 def test_files_that_are_there_are_not_written_over(runs: Path, tmp_path: Path) -> None:

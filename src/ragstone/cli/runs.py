@@ -136,8 +136,8 @@ def view(
     machine; Ctrl+C ends it. The printed address holds a token, so that nobody else on this machine
     can open it.
 
-    With --static: each run with its lists, and its examples, or the 1,000 worst of more
-    than 5,000. The files need no server; searching and noting are left out.
+    With --static: each run with its comparisons, its report and its examples, or the 1,000 worst
+    of more than 5,000. The files need no server. The browser sorts and filters; noting is left out.
 
     Exit status: 0 stopped or written, 2 no such folder or store, or the port is taken.
 
@@ -243,7 +243,7 @@ FILES: "dict[As, FileFormat]" = {"csv": "csv", "jsonl": "jsonl", "parquet": "par
 def export(
     run: options.RunFolder,
     *,
-    to: As = "csv",
+    to: As | None = None,
     what: str = SCORES,
     out: Path | None = None,
     without_corrections: bool = False,
@@ -256,7 +256,8 @@ def export(
 
     Args:
         to (--as): File format; or the suite whose report is wanted: CSV files with the columns of
-            the tool that the suite is named after; or the tool that opens it.
+            the tool that the suite is named after; or the tool that opens it. Default: the format
+            that FILE ends with, else csv.
         what: scores, estimates, judgements:KIND or examples.
         out (FILE): Output file; for a report, a folder for all its files, or FILE.csv for the
             first. Default: standard output, of a report the first file.
@@ -264,6 +265,7 @@ def export(
     from ragstone.core.files import write_result
     from ragstone.report import as_bytes, export_table
 
+    to = to or _format_of(out)
     if to == "parquet" and out is None and sys.stdout.isatty():
         raise InputError("Parquet cannot be printed to a terminal. Name a file with --out.")
     if to not in FILES and what != SCORES:
@@ -280,6 +282,11 @@ def export(
     else:
         write_result(out, as_bytes(export_table(opened, what), FILES[to]), private=True)
         print_notes([f"written to {out}."])
+
+
+def _format_of(file: Path | None) -> As:
+    ending = "" if file is None else file.suffix.removeprefix(".")
+    return next((name for name in FILES if name == ending), "csv")
 
 
 def write_as(run: "Run", suite: str, out: Path | None, repeated: Collection[str] = ()) -> None:

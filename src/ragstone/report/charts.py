@@ -247,7 +247,7 @@ def _pieces(figure: ui.Series) -> list[list[ui.SeriesPoint]]:
 
 
 # Percent of the width within which only one of two events is named.
-CROWDED = 7.0
+CROWDED = 12.0
 
 
 def _events(figure: ui.Series, time: ui.Scale, top: int, height: int) -> str:
@@ -322,9 +322,9 @@ def together(cells: Sequence[ui.IntervalCell], title: str, height: int = LINE * 
 
 def change(before: float, after: float, scale: ui.Scale, tone: ui.Tone, title: str) -> str:
     """A value before (hollow) and after (filled), joined."""
-    start, end = (4 + _share(value, scale) * 1.12 for value in (before, after))
-    body = _straight(4, 116, 9, 9, "rail") + _straight(start, end, 9, 9, "arm")
-    body += _dot(_figure(start), 9, 3.2, "from") + _dot(_figure(end), 9, 3.8)
+    start, end = (4 + _share(value, scale) * 0.92 for value in (before, after))
+    body = _line(4, 96, 9, 9, "rail") + _line(start, end, 9, 9, "arm")
+    body += _dot(f"{_figure(start)}%", 9, 3.2, "from") + _dot(f"{_figure(end)}%", 9, 3.8)
     return _svg(body, LINE, f"change {tone}", title, "120")
 
 

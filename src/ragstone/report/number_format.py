@@ -91,11 +91,6 @@ def spoken(code: str) -> str:
     return code.replace("dont_know", "don't know").replace("_", " ")
 
 
-def spoken_name(metric: str) -> str:
-    """The short name of a metric, as it is said."""
-    return short_name(metric).replace("_", " ")
-
-
 def capital(text: str) -> str:
     """A sentence with a capital first letter."""
     return f"{text[:1].upper()}{text[1:]}"

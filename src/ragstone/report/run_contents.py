@@ -303,10 +303,7 @@ def dossiers(run: Readable, examples: Collection[str]) -> dict[str, Dossier]:
 
 def _dossiers(some: Excerpted, examples: Collection[str]) -> dict[str, Dossier]:
     judged = {
-        kind: _by_example(
-            some.judgements(kind).drop("subject", strict=False).unique(maintain_order=True)
-        )
-        for kind in KINDS
+        kind: _by_example(some.judgements(kind).drop("subject", strict=False)) for kind in KINDS
     }
     makers = {"claim": Claims.made_by, "statement": Statements.made_by}
     shown_elsewhere = {ask.kind for unit in PLACES for ask in asks_about(unit)}
@@ -315,7 +312,7 @@ def _dossiers(some: Excerpted, examples: Collection[str]) -> dict[str, Dossier]:
     scores = _by_example(some.scores().select("example_id", names, "value", "label", "reason"))
     by_id: dict[str, Dossier] = {}
     for item in from_frame(some.examples().filter(pl.col("id").is_in(list(examples)))):
-        rows = {kind: _rows(frames.get(item.id), KINDS[kind]) for kind, frames in judged.items()}
+        rows = {kind: _rows(of.get(item.id, ()), KINDS[kind]) for kind, of in judged.items()}
         fields_of: dict[Unit, list[Mapping[str, Any]]] = {
             "claim": [row.values for maker in Claims.made_by for row in rows[maker]],
             "statement": [row.values for maker in Statements.made_by for row in rows[maker]],
@@ -327,13 +324,10 @@ def _dossiers(some: Excerpted, examples: Collection[str]) -> dict[str, Dossier]:
             {unit: tuple(_part(rows, unit, fields) for fields in listed)
              for unit, listed in fields_of.items()},
             {kind: row for kind, row in rows.items() if row and kind not in shown_elsewhere},
-            tuple(ExampleScore(*row) for row in scores.get(item.id, NONE).iter_rows()),
+            tuple(ExampleScore(**row) for row in scores.get(item.id, ())),
             calls=(),
         )  # fmt: skip
     return by_id
-
-
-NONE = pl.DataFrame()
 
 
 def asks_about(unit: Unit) -> list[Ask]:
@@ -341,22 +335,23 @@ def asks_about(unit: Unit) -> list[Ask]:
     return [ask for ask in ASKS.values() if ask.over is not None and ask.over.unit == unit]
 
 
-def _by_example(frame: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    parts = frame.partition_by("example_id", include_key=False, as_dict=True)
-    return {example: rows for (example,), rows in parts.items()}
+Row = Mapping[str, Any]
 
 
-def _rows(rows: pl.DataFrame | None, kind: type[Kind]) -> tuple[JudgementRow, ...]:
-    """The rows of one example in their order, without the columns that are equal in all of them.
+def _by_example(frame: pl.DataFrame) -> Mapping[str, Sequence[Row]]:
+    """The rows of each example in their order, without those that are equal in all columns."""
+    rows = frame.unique(maintain_order=True)
+    return rows.rows_by_key("example_id", named=True, include_key=False)
+
+
+def _rows(rows: Sequence[Row], kind: type[Kind]) -> tuple[JudgementRow, ...]:
+    """The rows of one example.
 
     For a panel these are the rows of its joint verdict; ``export`` also has those of its members.
     """
-    if rows is None:
-        return ()
-    records = rows.to_dicts()
-    panels = {record["judge"] for record in records if "," in (record["judge"] or "")}
-    members = {member for panel in panels for member in panel.split(",")}
-    return tuple(JudgementRow(kind, record) for record in records if record["judge"] not in members)
+    judges = {row["judge"] or "" for row in rows}
+    members = {member for judge in judges if "," in judge for member in judge.split(",")}
+    return tuple(JudgementRow(kind, row) for row in rows if row["judge"] not in members)
 
 
 def _part(judged: Judgements, unit: Unit, fields: Mapping[str, Any]) -> JudgedPart:

@@ -56,12 +56,13 @@ def _held(dossier: Dossier, asks: frozenset[str]) -> Iterator[tuple[str, str]]:
 
 def _of_units(dossier: Dossier, asks: frozenset[str]) -> Iterator[tuple[str, str, JudgementRow]]:
     for unit in PLACES:
-        for part in dossier.parts[unit]:
+        about = [item for item in asks_about(unit) if item.name in asks]
+        for part in dossier.parts[unit] if about else ():
             # The rank of a context; the others are counted from 1 too, as on every page.
             number = part.place if unit == "context" else part.place + 1
             what = unit if unit == "statement" else f"{unit} {number}"
             text = "" if unit == "context" else part.text or ""
-            for ask in (item for item in asks_about(unit) if item.name in asks):
+            for ask in about:
                 yield from ((what, text, row) for row in part.said[ask.kind])
 
 

@@ -7,7 +7,7 @@ by other people in the meantime stay.
 
 import json
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -80,6 +80,11 @@ class ExampleRows:
     def ids(self) -> pl.Series:
         """The ids of all examples, in the order of the data."""
         return self.run.examples(["id"])["id"]
+
+    @cached_property
+    def places(self) -> Mapping[str, int]:
+        """The place of each example in the order of the data, from 0."""
+        return {id: place for place, id in enumerate(self.ids)}
 
     @cached_property
     def stages(self) -> pl.DataFrame:

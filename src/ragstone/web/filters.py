@@ -17,10 +17,10 @@ from ragstone.annotation.queue.queue import Queue
 from ragstone.core.errors import InputError, RagstoneError
 from ragstone.monitor.settings.settings_table import read_moment
 from ragstone.monitor.store.stored_examples import ListedWhere
-from ragstone.report.number_format import number, spoken_name
+from ragstone.report.number_format import number, short_name
 from ragstone.report.sentences.run_words import NAMES
 from ragstone.run import Run
-from ragstone.web.templating import clock, said_metric
+from ragstone.web.templating import clock
 
 from .background_cache import PATIENCE
 from .example_rows import OUTCOME, ExampleRows
@@ -79,7 +79,7 @@ def monitor_filter(
 def _with_range(where: ListedWhere, text: str) -> tuple[ListedWhere, str]:
     metric, colon, ends = text.rpartition(":")
     if not colon:
-        return replace(where, metric=text), f"with a score of {said_metric(text)}"
+        return replace(where, metric=text), f"with a score of {short_name(text)}"
     low, dots, high = ends.partition("..")
     try:
         least, most = (_value(text) for text in (low, high if dots else low))
@@ -88,7 +88,7 @@ def _with_range(where: ListedWhere, text: str) -> tuple[ListedWhere, str]:
             f"A condition on a metric is written METRIC:LOW..HIGH, such as faithfulness:0..0.5, "
             f"got {text[:80]!r}."
         ) from error
-    name = said_metric(metric)
+    name = short_name(metric)
     words = {
         (False, False): f"with a score of {name}",
         (True, False): f"{name} ≥ {_written(least)}",
@@ -208,13 +208,13 @@ def condition_words(field: str, value: str) -> str:
         case "where":
             return _range_words(value)
         case "status":
-            return f"{spoken_name(name)} is {rest}" if rest else f"a score is {value}"
+            return f"{short_name(name)} is {rest}" if rest else f"a score is {value}"
         case "stage" if value in (BAD, NO_FAULT):
             return "the answer looks bad" if value == BAD else "no fault"
         case "stage":
             return f"first fault: {NAMES.get(value, value)}"
         case "changed":
-            return f"{spoken_name(value)} changed against the baseline"
+            return f"{short_name(value)} changed against the baseline"
     words = value.replace("_", " ")
     pattern = PATTERNS.get(field, f"{field} is {{value}}")
     return pattern.format(value=value, words=words, name=name, rest=rest)
@@ -357,7 +357,7 @@ def _range_words(value: str) -> str:
         metric, low, high = read_range(value)
     except InputError:
         return value
-    name = spoken_name(metric)
+    name = short_name(metric)
     if high is None:
         return f"{name} has a value" if low is None else f"{name} ≥ {low:g}"
     if low is None or low == 0 <= high:

@@ -2,16 +2,15 @@
 
 import base64
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from typing import NamedTuple
-from urllib.parse import urlencode
 
 from ragstone.analysis import compare, failures
 from ragstone.analysis.comparison.compare import check_margin
 from ragstone.analysis.comparison.comparison_result import Comparisons
-from ragstone.analysis.summaries.failure_stages import Failures
+from ragstone.analysis.summaries.failure_stages import FailureGroups
 from ragstone.analysis.summaries.run_summary import Summary, histograms, summarise, weight_shares
 from ragstone.core.errors import InputError
 from ragstone.report.number_format import Groups, counted, short_name
@@ -27,7 +26,15 @@ from ragstone.report.worst_examples import RULE, ranked
 from ragstone.run import Run
 from ragstone.web.templating import View
 
-from .parts.answers import answer_rows, columns_of, worst_answer
+from .parts.answers import (
+    anchor_of,
+    answer_rows,
+    columns_of,
+    metrics_of,
+    sorted_path,
+    stage_path,
+    worst_answer,
+)
 from .parts.conversation_tables import shown_conversations
 from .parts.drawn_charts import (
     forest_of,
@@ -87,8 +94,14 @@ def report_file(
     metrics, faults = columns_of(run), failures(run)
     ranking, examples = ranked(run, limit=WORST)
     known = dossiers(run, [example.example_id for example in examples])
-    every_answer = list(answer_rows(run, faults.answers, metrics, known, most=MOST_ANSWERS))
-    shows = _shown(run, other, baseline, margin, faults, metrics)
+
+    def path(example: str) -> str:
+        return f"#w-{anchor_of(example)}" if example in known else ""
+
+    every_answer = list(
+        answer_rows(run, faults.answers, metrics, known, most=MOST_ANSWERS, path=path)
+    )
+    shows = _shown(run, other, baseline, margin, summarise(run), faults, metrics, "#answers")
     shows["method"].append(("ranked", f"worst answers: {RULE}: {', '.join(ranking) or '–'}"))
     shows["stages"] = {
         code: NAMES[code] for code in NAMES if any(each["stage"] == code for each in every_answer)
@@ -96,7 +109,7 @@ def report_file(
     shows["any_missing"] = any(answer["missing"] for answer in every_answer)
     css, script = _css(), asset("report.js").decode()
     policy = _policy(css, script)
-    shows |= {"css": drawn(css), "script": drawn(script), "policy": policy}
+    shows |= {"css": drawn(css), "script": drawn(script), "policy": policy, "copy": ""}
     has_contexts = any(dossier.example.contexts for dossier in known.values())
     for room in ROOMS:
         no_room = {"contexts": has_contexts and not room.context,
@@ -115,22 +128,32 @@ def report_file(
     return html, policy, shown["left_out"]
 
 
+def report_copy(run: Run, summary: Summary, faults: FailureGroups, page: str) -> str:
+    """Return the report as a page of a copy of the app, in which the run's ``page`` has answers."""
+    answers = f"{page}#examples"
+    shows = _shown(run, None, None, None, summary, faults, metrics_of(run), answers)
+    return render("report.html", shows | {"copy": page, "left_out": ()})
+
+
 def _shown(
     run: Run,
     other: Run | None,
     baseline: str | None,
     margin: float | None,
-    faults: Failures,
+    summary: Summary,
+    faults: FailureGroups,
     metrics: Sequence[str],
+    answers: str,
 ) -> View:
-    """Return what is shown whatever room there is."""
-    groups, summary = Groups(run.estimate_list), summarise(run)
+    """Return what is shown whatever room there is; ``answers``: the address of their table."""
+    groups = Groups(run.estimate_list)
     compared, why = _compared(run, other, baseline, margin)
-    pairs = _pairs(compared, metrics) if compared else []
+    pairs = _pairs(compared, metrics, answers) if compared else []
     several = other is not None
-    runs = [_of_run(run, metrics, summary, faults, with_name=several)]
+    runs = [_of_run(run, metrics, summary, faults, answers, with_name=several)]
     if other is not None:
-        runs.append(_of_run(other, metrics, summarise(other), failures(other), with_name=True))
+        second = summarise(other), failures(other), answers
+        runs.append(_of_run(other, metrics, *second, with_name=True))
     first_pairs = pairs[:VERDICTS_FIRST] if several or baseline or len(pairs) == 1 else []
     return {
         "title": run.path.name if other is None else f"{run.path.name} against {other.path.name}",
@@ -169,7 +192,7 @@ def _compared(
         return None, error.text
 
 
-def _pairs(comparisons: Comparisons, columns: Sequence[str]) -> list[View]:
+def _pairs(comparisons: Comparisons, columns: Sequence[str], answers: str) -> list[View]:
     """Return each two systems, those last of which one is the reference."""
     between, references = comparisons.between(), metrics_itself(comparisons)
     rivals = sorted(between, key=lambda pair: not references.keys().isdisjoint(pair))
@@ -177,7 +200,9 @@ def _pairs(comparisons: Comparisons, columns: Sequence[str]) -> list[View]:
     for pair in rivals:
         ones = [comparison for comparison in between[pair] if comparison.slice is None]
         forest = forest_of(
-            ones, comparisons, path=lambda comparison: _sorted_by(comparison.metric, columns)
+            ones,
+            comparisons,
+            path=lambda comparison: sorted_path(comparison.metric, columns, answers),
         )
         sentences = [*comparison_sentences(ones, lead_of(ones)), f" {not_paired(ones)}"]
         views.append({"said": sentences, "counts": verdict_counts(ones), "forest": forest})
@@ -185,11 +210,18 @@ def _pairs(comparisons: Comparisons, columns: Sequence[str]) -> list[View]:
 
 
 def _of_run(
-    run: Run, columns: Sequence[str], summary: Summary, faults: Failures, *, with_name: bool
+    run: Run,
+    columns: Sequence[str],
+    summary: Summary,
+    faults: FailureGroups,
+    answers: str,
+    *,
+    with_name: bool,
 ) -> View:
     groups, scores = Groups(run.estimate_list), run.scores()
     estimates = shown_estimates(
-        groups.whole, path=lambda metric: _sorted_by(metric, columns), opens=lambda _: "#estimates",
+        groups.whole, path=lambda metric: sorted_path(metric, columns, answers),
+        opens=lambda _: "#estimates",
         opened={estimate.metric for estimate in groups.whole},
         same=summary.same, themselves=summary.themselves,
         lie=histograms(scores), weights=weight_shares(scores), suites=run.form.suites,
@@ -197,25 +229,13 @@ def _of_run(
     )  # fmt: skip
     names = systems_of(faults)
     shown_names = names[:LADDERS] if len(names) > 1 else [""]
-    ladders = [shown_faults(faults, name, _stage_path(name)) for name in shown_names]
+    ladders = [shown_faults(faults, name, stage_path(name, answers)) for name in shown_names]
     return {
         "run": run.path.name if with_name else "",
         "shown": estimates,
         "bars": distributions(groups.whole),
         "ladders": [ladder for ladder in ladders if ladder["judged"]],
     }
-
-
-def _sorted_by(metric: str, columns: Sequence[str]) -> str:
-    return f"#answers?{urlencode({'sort': metric})}" if metric in columns else "#answers"
-
-
-def _stage_path(system: str) -> Callable[[str], str]:
-    def path(stage: str) -> str:
-        of = {"system": system} if system else {}
-        return f"#answers?{urlencode({**of, 'stage': stage})}"
-
-    return path
 
 
 def _left_out(run: Run, shown: View, context: int, no_room: Mapping[str, bool]) -> Iterator[str]:

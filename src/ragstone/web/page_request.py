@@ -14,6 +14,12 @@ from .auth import PERSON, SeatedPerson, Visitor, with_port
 # Where a scope says who a request comes from.
 VISITOR = "ragstone.visitor"
 
+# Where a scope says that the page becomes a file.
+COPY = "ragstone.copy"
+
+# A copy has all answers of a run if they are not more than ``ALL``, otherwise the worst.
+ALL, WORST = 5_000, 1_000
+
 # A cookie that the script of the pages sets: light or dark, the same for all servers.
 THEME = "theme"
 
@@ -43,6 +49,7 @@ class Asked:
         match: The version that a write is about; empty if it does not say.
         person: Who came by a link of their own; None if it is the owner, or nobody.
         server: What the addresses begin with that other people open.
+        copy: Whether the page becomes a file, which nobody can ask for its other views.
     """
 
     path: str
@@ -54,6 +61,7 @@ class Asked:
     person: SeatedPerson | None = None
     owner: bool = True
     server: str = ""
+    copy: bool = False
 
     @classmethod
     def of(cls, request: Request, server: str = "") -> Self:
@@ -75,6 +83,7 @@ class Asked:
             visitor.person,
             visitor.owner,
             server,
+            COPY in request.scope,
         )
 
     def one(self, name: str, otherwise: str = "") -> str:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import blake2b
 from html import escape, unescape
-from html.parser import HTMLParser
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -20,7 +19,7 @@ from ragstone.core.files import write_result
 from ragstone.report.number_format import counted
 from ragstone.report.worst_examples import shortfalls
 
-from .page_request import run_path
+from .page_request import ALL, COPY, WORST, run_path
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Scope
@@ -28,13 +27,18 @@ if TYPE_CHECKING:
     from .runs_folder import RunsFolder
 
 
-VOID = frozenset(
-    ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr")
-)
+VOID = frozenset(("img", "input", "link", "meta"))
 CONTROLS = frozenset(("input", "select", "textarea", "label", "button"))
 
+# Text and values of attributes are escaped in our pages, so that this finds whole tags: those that
+# may go, lead elsewhere or get something, by their name or by what they look like.
+READ = re.compile(
+    rf"<({'|'.join(sorted(CONTROLS))}|a|form|head|img|link|main|meta|script)\b([^>]*)>"
+    r'|<([a-z]\w*)\b([^>]*\s(?:hx-|class="(?:[^"]* )?(?:sheet|noting|over|set|field|token)[ "])'
+    r"[^>]*)>"
+)
+ATTRIBUTE = re.compile(r'([\w:.-]+)(?:="([^"]*)")?')
 LIVE = re.compile(r'\s(?:hx-[\w:.-]+|data-choice)(?:="[^"]*")?')
-CLASS = re.compile(r'\sclass="[^"]*"')
 
 # A file has no origin of its own, so that a browser may not take it for ``'self'``.
 POLICY = (
@@ -46,113 +50,92 @@ POLICY = (
 def static_page(html: str, link: Callable[[str], str], note: str) -> str:
     """Return the page with links to other files, without forms and what asks the server.
 
-    Forms and their controls are left out, but for a table that a form holds. What leads to a page
-    that is not a file is text.
+    Forms and their controls are left out, but for a table that a form holds, and the form by which
+    the page's own script filters. What leads to a page that is not a file is text.
     """
-    reader = _Rewriter(html, link, note)
-    reader.feed(html)
-    reader.close()
-    return "".join(reader.out)
+    return _Rewriter(html, link, note).page()
 
 
-class _Rewriter(HTMLParser):
-    """Writes each tag again as it was, unless it has to go or to lead elsewhere."""
+class _Rewriter:
+    """Finds the tags that have to go or to lead elsewhere; all else stays as it was."""
 
     def __init__(self, html: str, link: Callable[[str], str], note: str) -> None:
-        super().__init__(convert_charrefs=False)
-        self.out: list[str] = []
-        self._link, self._note = link, note
-        forms = [part.partition("</form>")[0] for part in html.split("<form")[1:]]
-        self._holds_table = ["<table" in form for form in forms]
-        self._dialogs = ['method="dialog"' in form for form in forms]
-        self._forms = 0
-        self._in_form = False
-        self._left_out = 0
-        """How many tags are open of what is left out."""
-        self._closing: list[str] = []
-        """For each open tag how it is closed."""
+        self._html, self._link, self._note = html, link, note
+        self._form_ends = 0
+        self._changes: dict[int, tuple[int, str]] = {}
+        """Where a part that changes begins: where it ends, and what stands there then."""
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if self._left_out:
-            self._left_out += tag not in VOID
-            return
-        raw = self.get_starttag_text() or ""
-        written, closed = self._written(tag, raw, {name: value or "" for name, value in attrs})
-        if not written:
-            self._left_out += tag not in VOID
-            return
-        self.out.append(written)
+    def page(self) -> str:
+        read = 0
+        for match in READ.finditer(self._html):
+            if match.start() < read:
+                continue
+            tag, inside = match[1] or match[3], match[2] or match[4] or ""
+            raw, closed = self._written(match, tag, dict(ATTRIBUTE.findall(inside)))
+            if not raw:
+                read = self._end_of(match, tag)[1]
+            self._changes[match.start()] = (match.end() if raw else read), raw
+            if raw and closed:
+                start, end = self._end_of(match, tag)
+                self._changes[start] = end, closed
+        out: list[str] = []
+        at = 0
+        for start, (end, text) in sorted(self._changes.items()):
+            if start >= at:
+                out += [self._html[at:start], text]
+                at = end
+        return "".join([*out, self._html[at:]])
+
+    def _end_of(self, opened: re.Match[str], tag: str) -> tuple[int, int]:
+        """Return where the tag that closes another one begins and ends."""
+        open_tags = 1
         if tag not in VOID:
-            self._closing.append(closed)
+            for match in re.compile(rf"<(/?){tag}\b[^>]*>").finditer(self._html, opened.end()):
+                open_tags += -1 if match[1] else 1
+                if not open_tags:
+                    return match.span()
+        return opened.end(), opened.end()
 
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002
-        if not self._left_out:
-            self.out.append(self.get_starttag_text() or "")
-
-    def handle_endtag(self, tag: str) -> None:
+    def _written(
+        self, match: re.Match[str], tag: str, attributes: Mapping[str, str]
+    ) -> tuple[str, str]:
+        """Return the tag, empty if it goes with all in it, and how it is closed if it changes."""
+        raw, looks = match[0], set(attributes.get("class", "").split())
+        in_form = match.start() < self._form_ends
         if tag == "form":
-            self._in_form = False
-        if self._left_out:
-            self._left_out -= 1
-        elif self._closing:
-            self.out.append(self._closing.pop())
-
-    def _written(self, tag: str, raw: str, attrs: Mapping[str, str]) -> tuple[str, str]:
-        """Return the tag and how it is closed; empty if it is left out with all in it."""
-        looks = attrs.get("class", "").split()
-        if tag == "form":
-            return self._form(raw)
-        live = self._in_form or "form" in attrs or any(name.startswith("hx-") for name in attrs)
+            return self._form(match, attributes)
+        live = in_form or "form" in attributes or any(name.startswith("hx-") for name in attributes)
         if (
             (tag in CONTROLS and live)
-            or {"sheet", "noting"} & set(looks)
-            or (self._in_form and {"field", "token"} & set(looks))
-            or (tag == "meta" and attrs.get("name") == "secret")
-            or (tag == "script" and "htmx" in attrs.get("src", ""))
+            or {"sheet", "noting"} & looks
+            or (in_form and {"field", "token"} & looks)
+            or (tag == "meta" and attributes.get("name") == "secret")
+            or (tag == "script" and "htmx" in attributes.get("src", ""))
         ):
             return "", ""
         if "over" in looks or "set" in looks:
-            return (
-                f'<span class="{escape(" ".join(sorted({*looks} - {"over", "set"})))}">',
-                "</span>",
-            )
-        raw, closed = LIVE.sub("", raw), f"</{tag}>"
+            return f'<span class="{" ".join(sorted(looks - {"over", "set"}))}">', "</span>"
+        raw = LIVE.sub("", raw)
         for name in ("href", "src"):
-            if name in attrs and not attrs[name].startswith("#"):
-                path = self._link(unescape(attrs[name]))
-                if not path and (tag != "a" or {"btn", "token", "live"} & set(looks)):
+            if name in attributes and not attributes[name].startswith("#"):
+                path = self._link(unescape(attributes[name]))
+                if not path and (tag != "a" or {"btn", "token", "live"} & looks):
                     return "", ""
                 raw = _leading(raw, name, path)
         if tag == "head":
             raw += f'<meta http-equiv="Content-Security-Policy" content="{escape(POLICY)}">'
         if tag == "main":
             raw += f'<p class="note plain">{escape(self._note)}</p>'
-        return raw, closed
+        return raw, ""
 
-    def _form(self, raw: str) -> tuple[str, str]:
-        index, self._forms = self._forms, self._forms + 1
-        if self._dialogs[index]:
-            return raw, "</form>"
-        self._in_form = True
-        looks = CLASS.search(raw)
-        attribute = "" if looks is None or "filters" in looks[0] else looks[0]
-        return (f"<div{attribute}>", "</div>") if self._holds_table[index] else ("", "")
-
-    def _as_it_is(self, text: str) -> None:
-        if not self._left_out:
-            self.out.append(text)
-
-    def handle_data(self, data: str) -> None:
-        self._as_it_is(data)
-
-    def handle_entityref(self, name: str) -> None:
-        self._as_it_is(f"&{name};")
-
-    def handle_charref(self, name: str) -> None:
-        self._as_it_is(f"&#{name};")
-
-    def handle_decl(self, decl: str) -> None:
-        self._as_it_is(f"<!{decl}>")
+    def _form(self, match: re.Match[str], attributes: Mapping[str, str]) -> tuple[str, str]:
+        if attributes.get("method") == "dialog" or attributes.get("id") == "filter":
+            return match[0], ""
+        start, self._form_ends = self._end_of(match, "form")
+        if "<table" not in self._html[match.end() : start]:
+            return "", ""
+        looks = attributes.get("class", "")
+        return f'<div class="{looks}">' if looks and "filters" not in looks else "<div>", "</div>"
 
 
 def _leading(raw: str, name: str, path: str) -> str:
@@ -161,11 +144,11 @@ def _leading(raw: str, name: str, path: str) -> str:
     return f'{before} {name}="{escape(path)}"{after}' if path else f"{before}{after}"
 
 
-# Examples of a run that have a page: all of up to ``MOST``, otherwise the worst.
-MOST, WORST = 5_000, 1_000
+# Pages of comparisons of a run.
+COMPARISONS = 200
 
-# Pages of a run beside those of its examples: its pages of answers, by stage, by metric, …
-LISTS = 200
+# So many examples are read together.
+TOGETHER = 200
 
 PATIENCE = 600.0
 HOST, FAILED = "static", 400
@@ -174,19 +157,12 @@ STARTS = "index.html"
 # The addresses that become files, each with the fields of the query that it may have.
 VIEWS = (
     (re.compile(r"/"), {()}),
-    (re.compile(r"/runs/[^/]+/(report\.html|judge|people)"), {()}),
-    (
-        re.compile(r"/runs/[^/]+"),
-        {
-            (), ("page",), ("by",), ("by", "system"), ("system",), ("stage",), ("stage", "system"),
-            ("status",), ("labels",), ("sort",), ("page", "sort"), ("metric", "sort"),
-        },
-    ),
+    (re.compile(r"/runs/[^/]+(/report\.html|/judge|/people)?"), {()}),
     (
         re.compile(r"/compare"),
         {("runs",), ("page", "runs"), ("runs", "show"), ("page", "runs", "show"), ("a", "runs")},
     ),
-)  # fmt: skip
+)
 
 EXAMPLE = re.compile(r"/runs/([^/]+)/examples/(.+)")
 WAITS = ('id="waits"', 'hx-trigger="every 2s"')
@@ -206,14 +182,14 @@ def write_static(
     folder: str | Path,
     out: str | Path,
     *,
-    most: int = MOST,
+    most: int = ALL,
     worst: int = WORST,
     progress: Callable[[int, int], None] | None = None,
 ) -> WrittenFiles:
     """Write the app over the runs of a folder as files, which open from the disk.
 
-    Every run with its lists, comparison and report, and a page for each of its examples, or for the
-    worst of very many. Searching, filtering and noting need the app.
+    Every run with its comparisons and report, and a page for each of its examples, or for the worst
+    of very many. The browser filters and sorts a run's answers; noting needs the app.
 
     Args:
         folder: With runs in it, or a run folder.
@@ -229,14 +205,10 @@ def write_static(
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"{out} is not an empty folder. Name another one for the files.")
     from .runs_folder import RunsFolder
-    from .security import Access
     from .templating import STATIC, asset
-    from .web_app import make_app
 
     runs_folder = RunsFolder(folder)
-    examples, larger = _examples_of(runs_folder, most, worst)
-    start = run_path(runs_folder.alone.name) if runs_folder.alone else "/"
-    site = _Site(make_app(runs_folder, Access(frozenset({HOST}))), start, examples, larger)
+    site = _Site(runs_folder, *_examples_of(runs_folder, most, worst))
 
     def pages() -> tuple[int, int]:
         number = size = 0
@@ -249,7 +221,7 @@ def write_static(
     # In a thread, for the caller's may have an event loop already, as a notebook's has.
     with ThreadPoolExecutor(1) as alone:
         number, size = alone.submit(pages).result()
-    names = ["style.css", "app.js", "icon.svg"]
+    names = ["style.css", "app.js", "report.js", "icon.svg"]
     names += [f"fonts/{font.name}" for font in STATIC.joinpath("fonts").iterdir()]
     size += sum(_written(out / "static" / name, asset(name)) for name in names)
     return WrittenFiles(out / STARTS, number, size, tuple(site.left_out()))
@@ -262,8 +234,8 @@ def _written(file: Path, content: bytes) -> int:
 
 def _examples_of(
     folder: "RunsFolder", most: int, worst: int
-) -> tuple[dict[str, set[str]], dict[str, int]]:
-    chosen: dict[str, set[str]] = {}
+) -> tuple[dict[str, dict[str, None]], dict[str, int]]:
+    chosen: dict[str, dict[str, None]] = {}
     larger: dict[str, int] = {}
     for entry in folder.runs():
         if entry.form is None or not entry.form.finished:
@@ -276,56 +248,71 @@ def _examples_of(
         if len(ids) > most:
             larger[entry.path.name] = len(ids)
             ids = shortfalls(run, limit=worst)["example_id"]
-        chosen[entry.path.name] = set(ids.to_list())
+        chosen[entry.path.name] = dict.fromkeys(ids)
     return chosen, larger
 
 
 class _Site:
-    """Finds the pages by following the links from the first."""
+    """Finds the pages by following the links from the first; those of examples are known."""
 
     def __init__(
-        self, app: "ASGIApp", start: str, examples: dict[str, set[str]], larger: dict[str, int]
+        self, folder: "RunsFolder", examples: dict[str, dict[str, None]], larger: dict[str, int]
     ) -> None:
-        self._app, self._examples, self._larger = app, examples, larger
-        self._lists = Counter[str]()
+        from .security import Access
+        from .web_app import make_app
+
+        self._folder, self._access = folder, Access(frozenset({HOST}))
+        self._app = make_app(folder, self._access)
+        self._examples, self._larger = examples, larger
+        self._comparisons = Counter[str]()
         self._dropped: dict[str, None] = {}
         self._failed: list[str] = []
+        start = run_path(folder.alone.name) if folder.alone else "/"
         self._waiting = deque([start])
         self._names = {"/": STARTS, start: STARTS}
         self._unseen = sum(map(len, examples.values()))
+        self._note = (
+            f"A copy of {datetime.now(UTC):%d %b %Y}, without a server: noting and all else needs "
+            "ragstone view."
+        )
 
     @property
     def ahead(self) -> int:
         return len(self._waiting) + self._unseen
 
     def files(self) -> Iterator[tuple[str, bytes]]:
+        from .pages.example_view import example_copies
+        from .web_app import html_of
+
         with asyncio.Runner() as runner:
             while self._waiting:
                 address = self._waiting.popleft()
-                path = self._names[address]
-                html = self._page(runner, address)
-                if urlsplit(address).path.endswith("/report.html"):
-                    yield path, html.encode()
-                    continue
-                note = (
-                    f"A copy of {datetime.now(UTC):%d %b %Y}, without a server: searching, "
-                    "filtering and noting need ragstone view."
-                )
+                yield self._file_of(address, self._page(runner, address))
+            for run, ids in ((run, list(ids)) for run, ids in self._examples.items()):
+                for start in range(0, len(ids), TOGETHER):
+                    some = ids[start : start + TOGETHER]
+                    for request, page in example_copies(self._folder, run, some):
+                        self._unseen -= 1
+                        html = html_of(self._folder, self._access, request, page)
+                        yield self._file_of(request.path, html)
 
-                def link(target: str, here: str = address, path: str = path) -> str:
-                    return self._file(target, here, path)
+    def _file_of(self, address: str, html: str) -> tuple[str, bytes]:
+        path = self._names.get(address) or _path(address)
 
-                yield path, static_page(html, link, note).encode()
+        def link(target: str) -> str:
+            return self._file(target, address, path)
+
+        return path, static_page(html, link, self._note).encode()
 
     def left_out(self) -> Iterator[str]:
         for name, number in self._larger.items():
             number_shown = len(self._examples[name])
             yield f"{name}: the {number_shown:,} worst of {counted(number, 'answer')} have a page."
         for name in self._dropped:
-            yield f"{name}: it has {LISTS:,} of its lists of answers, by stage, metric and page."
+            yield f"{name}: it has {COMPARISONS:,} of its pages of comparisons."
         for address in self._failed:
             yield f"{address} could not be shown; its file says why."
-        yield "Searches, other filters, and the rest of texts that are cut are left out."
+        yield "Prompts, replies, and the rest of texts that are cut are left out."
 
     def _page(self, runner: asyncio.Runner, address: str) -> str:
         late = monotonic() + PATIENCE
@@ -346,39 +333,36 @@ class _Site:
         address = self._address(whole.path, whole.query)
         if not address:
             return ""
-        name = self._names.get(address)
-        if name is None:
-            name = self._names[address] = f"pages/{_name(address)}"
+        if address not in self._names and not EXAMPLE.fullmatch(address):
+            self._names[address] = _path(address)
             self._waiting.append(address)
-            self._unseen -= EXAMPLE.fullmatch(whole.path) is not None
         at = f"#{whole.fragment}" if whole.fragment else ""
-        return f"{up}{name}{at}"
+        return f"{up}{self._names.get(address) or _path(address)}{at}"
 
     def _address(self, path: str, query: str) -> str:
         if match := EXAMPLE.fullmatch(path):
-            known = self._examples.get(unquote(match[1]), set())
+            known = self._examples.get(unquote(match[1]), ())
             return path if unquote(match[2]) in known and "part=" not in query else ""
-        fields = sorted(field for field in parse_qsl(query) if field != ("by", "system"))
+        fields = sorted(parse_qsl(query))
         for pattern, views in VIEWS:
-            if pattern.fullmatch(path):
-                # A list in another order than by its metric, or worst first, has another file.
-                order = dict(fields).get("sort", "worst").removeprefix("-")
-                resorted = order != dict(fields).get("metric", "worst")
-                if tuple(name for name, _ in fields) not in views or resorted:
-                    return ""
+            if pattern.fullmatch(path) and tuple(name for name, _ in fields) in views:
                 address = f"{path}?{urlencode(fields)}" if fields else path
-                return address if address in self._names or self._room(path, fields) else ""
+                return address if address in self._names or self._room(fields) else ""
         return ""
 
-    def _room(self, path: str, fields: Iterable[tuple[str, str]]) -> bool:
-        if not fields:
+    def _room(self, fields: Iterable[tuple[str, str]]) -> bool:
+        run = dict(fields).get("runs")
+        if run is None:
             return True
-        run = dict(fields).get("runs", unquote(path.rpartition("/")[2]))
-        self._lists[run] += 1
-        if self._lists[run] > LISTS:
+        self._comparisons[run] += 1
+        if self._comparisons[run] > COMPARISONS:
             self._dropped[run] = None
             return False
         return True
+
+
+def _path(address: str) -> str:
+    return f"pages/{_name(address)}"
 
 
 def _name(address: str) -> str:
@@ -393,7 +377,7 @@ async def _asked(app: "ASGIApp", address: str) -> tuple[int, str]:
         "type": "http", "http_version": "1.1", "method": "GET", "scheme": "http",
         "path": unquote(whole.path), "raw_path": whole.path.encode(), "root_path": "",
         "query_string": whole.query.encode(), "headers": [(b"host", HOST.encode())],
-        "server": (HOST, 80), "client": None,
+        "server": (HOST, 80), "client": None, COPY: True,
     }  # fmt: skip
     parts: list[bytes] = []
     status = FAILED

@@ -10,7 +10,7 @@ from math import inf, isfinite
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from ragstone.core.escape import visible
 from ragstone.core.messages import in_shell
@@ -159,6 +159,11 @@ def shown(value: Any) -> Any:
     return visible(in_shell(value)) if type(value) is str else value
 
 
+def breaks(name: str) -> Markup:
+    """Return a name that may be broken behind its underscores where a column is narrow."""
+    return escape(shown(name)).replace("_", Markup("_<wbr>"))
+
+
 def moment(at: str) -> str:
     """Return a time as pages write it, by this machine's clock; the year if it is another one."""
     then = datetime.fromisoformat(at).astimezone()
@@ -166,21 +171,6 @@ def moment(at: str) -> str:
 
 
 GUARD = "guard_"
-
-
-def said_metric(metric: str) -> str:
-    """Return what a metric, or a check of the guard, is called.
-
-    >>> said_metric("faithfulness"), said_metric("guard_ok"), said_metric("guard_numbers_match")
-    ('faithfulness', 'all checks', 'check: numbers match')
-    """
-    if metric == f"{GUARD}ok":
-        return "all checks"
-    if metric == f"{GUARD}confidence":
-        return "confidence of the guard"
-    if metric.startswith(GUARD):
-        return f"check: {spoken(metric.removeprefix(GUARD))}"
-    return spoken(short_name(metric))
 
 
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
@@ -293,6 +283,7 @@ def templates() -> Environment:
         "counted": counted,
         "figure": figure,
         "moment": moment,
+        "breaks": breaks,
         "percent": percent,
         "cut": cut,
         "arrow": lambda better: ARROWS[better],
@@ -307,7 +298,7 @@ def templates() -> Environment:
         "in_full": in_full,
         "local_time": local_time,
         "lasts": length_in_words,
-        "metric": said_metric,
+        "metric": short_name,
         "bounds": bounds,
         "ends_of": ends_of,
         "strip": strip_of,

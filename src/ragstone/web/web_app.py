@@ -205,6 +205,12 @@ def _answered(folder: RunsFolder, access: Access, request: Asked, page: Answer) 
     if isinstance(page, Response):
         page.headers["cache-control"] = "no-store"
         return page
+    headers = {"cache-control": "no-store"} | ({"etag": page.tag} if page.tag else {})
+    return HTMLResponse(html_of(folder, access, request, page), page.status, headers)
+
+
+def html_of(folder: RunsFolder, access: Access, request: Asked, page: WebPage) -> str:
+    """Write a page."""
     common = {
         "asked": request,
         "title": page.title,
@@ -221,8 +227,7 @@ def _answered(folder: RunsFolder, access: Access, request: Asked, page: Answer) 
         "theme": {"light": "light", "dark": "dark"}.get(request.cookies.get(THEME, "")),
         "alone": False,
     }
-    headers = {"cache-control": "no-store"} | ({"etag": page.tag} if page.tag else {})
-    return HTMLResponse(render(page.template, {**common, **page.shows}), page.status, headers)
+    return render(page.template, {**common, **page.shows})
 
 
 def _refused(error: RagstoneError) -> WebPage:

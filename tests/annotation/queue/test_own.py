@@ -137,7 +137,7 @@ def test_the_list_has_the_items_of_one_person_the_last_first(
     assert [(one.item, one.state, one.text) for one in found] == [
         (2, "given", "2?"),
         (1, "said", "1?"),
-        (0, "said", "e0"),
+        (0, "said", ""),
     ]
     assert [(one.discarded, one.note) for one in found] == [
         (False, False),

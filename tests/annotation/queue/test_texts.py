@@ -1,6 +1,6 @@
 """Each text that people read of an item has a name."""
 
-from ragstone.annotation.queue.form import ItemPart, QueueItem, texts_of
+from ragstone.annotation.queue.form import ItemPart, QueueItem, outline_of, texts_of
 
 SHOWN = {
     "question": "How long?",
@@ -35,3 +35,10 @@ def test_the_text_of_a_part_is_named_after_it_unless_it_is_shown_anyway() -> Non
         "contexts/3": "Gulls.",
         "claims/2": "It is long.",
     }
+
+
+def test_people_know_an_item_by_its_question_or_by_what_they_label_never_by_its_id() -> None:
+    parts = (ItemPart("answer"), ItemPart("claim", "2", "It is long."))
+    assert outline_of(SHOWN, parts) == "How long?"
+    assert outline_of({}, parts) == "It is long."
+    assert outline_of({}, parts[:1]) == ""

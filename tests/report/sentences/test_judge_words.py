@@ -65,15 +65,15 @@ def said(*estimates: Any, checks: Any = (), not_random: Any = ()) -> str:
 
 def test_a_mean_outside_what_people_give_holds_only_after_correction() -> None:
     assert said(estimate(0.709), checks=(GRADED,)) == (
-        "Only after correction. On 242 labelled answers the judge agrees with people on answer "
-        "coverage with a weighted κ of 0.68 (0.59 – 0.75), where 0 is chance and 1 the same on "
-        "all. Use the corrected means: answer coverage 0.800 (0.750 – 0.850), not 0.709."
+        "Only after correction. On 242 labelled answers the judge agrees with people on "
+        "answer_coverage with a weighted κ of 0.68 (0.59 – 0.75), where 0 is chance and 1 the same "
+        "on all. Use the corrected means: answer_coverage 0.800 (0.750 – 0.850), not 0.709."
     )
 
 
 def test_a_mean_inside_is_told_beside_the_corrected_one() -> None:
     assert said(estimate(0.79)) == (
-        "Nothing speaks against its means so far. Answer coverage is 0.790 by the judge, 0.800 "
+        "Nothing speaks against its means so far. answer_coverage is 0.790 by the judge, 0.800 "
         "(0.750 – 0.850) corrected."
     )
 
@@ -105,8 +105,8 @@ def test_the_system_on_which_it_is_furthest_from_people_is_named() -> None:
 def test_without_variation_nothing_can_be_told() -> None:
     check = Made(**{**vars(GRADED), "kappa": Made(value=None, interval=None)})
     assert said(checks=(check,)) == (
-        "On 242 labelled answers nothing can be told of how far it agrees with people on answer "
-        "coverage. "
+        "On 242 labelled answers nothing can be told of how far it agrees with people on "
+        "answer_coverage. "
     )
 
 
@@ -171,7 +171,7 @@ def test_where_nothing_is_shown_it_says_what_would_settle_it() -> None:
     open_one = one("a_b", "cannot_tell", -0.015, n_needed=1168, needed_for="equivalence")
     assert compared(open_one, one("c", "cannot_tell")) == (
         "On 10 shared questions new and old cannot be told apart: no difference is found on any of "
-        "2 metrics. A b differs by −0.015 (−0.140 to +0.110, n 8); what would settle it: "
+        "2 metrics. a_b differs by −0.015 (−0.140 to +0.110, n 8); what would settle it: "
         "1,168 pairs for equivalence."
     )
     open_one = one("a_b", "cannot_tell", n_needed=70, needed_for="difference")
@@ -181,7 +181,7 @@ def test_where_nothing_is_shown_it_says_what_would_settle_it() -> None:
 def test_the_metric_that_leads_is_told() -> None:
     told = compared(one("m", "cannot_tell"), one("n", "cannot_tell", None), lead="n")
     assert told.endswith("on any of 2 metrics.")
-    assert "N differs by +0.250" in compared(
+    assert "n differs by +0.250" in compared(
         one("m", "cannot_tell"), one("n", "cannot_tell"), lead="n"
     )
 

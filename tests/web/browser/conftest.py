@@ -66,6 +66,7 @@ MARK_COLOURS = """() => {
 
 A table has thousands, and to find what lies behind each is most of the work of axe.
 """
+PAGE_LAYOUT = Path(__file__).with_name("page_layout.js").read_text(encoding="utf-8")
 Serve = Callable[[Path], str]
 
 
@@ -124,6 +125,10 @@ class Watched:
         wide = self.page.evaluate("document.documentElement.scrollWidth - innerWidth")
         return max(0, int(wide))
 
+    def misplaced(self) -> list[str]:
+        """Texts that lie over something, and what is cut without a way to reach it."""
+        return list(self.page.evaluate(PAGE_LAYOUT))
+
     def resize(self, wide: int) -> None:
         self.wide = wide
         self.page.set_viewport_size({"width": wide, "height": 900})
@@ -149,7 +154,9 @@ class Watched:
         return found
 
     def _found(self, options: dict[str, object]) -> list[str]:
-        given = json.dumps({"resultTypes": ["violations"], **options})
+        # A page from the disk may not ask for its styles a second time.
+        preload = not self.page.url.startswith("file:")
+        given = json.dumps({"resultTypes": ["violations"], "preload": preload, **options})
         found = self.page.evaluate(f"axe.run({given}).then(found => found.violations)")
         return [
             f"{one['id']}: {node['html'][:150]}"

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser, expect
 
 import ragstone
 from ragstone.web.static_site import write_static
@@ -66,3 +67,66 @@ def test_the_app_as_files_is_walked_without_a_server(
     one.page.keyboard.press("u")
     one.page.wait_for_url("**#examples")
     assert one.overflow() == 0
+
+
+@pytest.fixture(scope="module")
+def copy(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    return write_static(runs / "cornwall", tmp_path_factory.mktemp("copy") / "site").start.as_uri()
+
+
+def test_a_copy_has_no_barrier_and_fits(watch: Callable[..., Watched], copy: str) -> None:
+    visit = watch()
+    visit.page.goto(copy)
+    visit.looked_at()
+
+
+def test_a_copy_sorts_and_filters_its_answers_in_the_browser(
+    watch: Callable[..., Watched], copy: str
+) -> None:
+    visit = watch()
+    visit.page.goto(copy)
+    rows = visit.page.locator("#examples tbody tr:visible")
+    every = rows.count()
+
+    def column(name: str) -> list[float]:
+        heads = visit.page.locator("#examples thead th")
+        names = [head.get_attribute("data-name") for head in heads.all()]
+        texts = rows.locator(f"td:nth-child({names.index(name) + 1})").all_inner_texts()
+        return [float(text) for text in texts if text not in ("–", "missing")]
+
+    before = column("faithfulness")
+    visit.page.locator("#examples th[data-name=faithfulness] button").click()
+    assert before != column("faithfulness") == sorted(before)
+    assert visit.page.url.endswith("#examples?sort=faithfulness")
+    # A metric that has no column gets one, with the worst first.
+    assert not visit.page.locator("#examples th[data-name=rouge_l]").count()
+    visit.page.locator("#estimates a[href$='sort=rouge_l']").first.click()
+    visit.page.locator("#examples th[data-name=rouge_l]").wait_for()
+    assert column("rouge_l") == sorted(column("rouge_l")) != []
+    assert rows.count() == every
+    visit.page.locator("#faults a[href*='stage=not_retrieved']").first.click()
+    expect(rows).not_to_have_count(every)
+    assert rows.count() > 0
+    assert visit.page.locator("#examples select[name=stage]").input_value() == "not_retrieved"
+    again = watch()
+    again.page.goto(visit.page.url)
+    assert again.page.locator("#examples tbody tr:visible").count() == rows.count()
+
+
+def test_a_copy_is_read_without_scripts(chromium: Browser, copy: str) -> None:
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(copy)
+    rows = page.locator("#examples tbody tr")
+    assert rows.count() == 24
+    assert not page.locator("#filter").is_visible()
+    page.get_by_role("link", name="Compare", exact=True).click()
+    assert page.locator("h1").is_visible()
+    page.go_back()
+    page.get_by_role("link", name="Report", exact=True).click()
+    page.locator("#faults a[href*='stage=']").first.click()
+    rows.first.locator("a").click()
+    first = page.locator("#answer").inner_text()
+    page.get_by_role("link", name="Next example").click()
+    assert page.locator("#answer").inner_text() != first
+    context.close()

@@ -120,6 +120,31 @@ def test_the_most_divided_item_comes_first(pier: Divided) -> None:
     assert "Question 4?" not in page
 
 
+def test_nothing_that_people_read_says_which_example_or_system_an_item_is_of(
+    tmp_path: Path,
+) -> None:
+    place = RunsFolder(tmp_path)
+    asked = (AskedLabel("support", "claim", ("supported", "absent")), FORM.asked[0])
+    claims = QueueForm("claims", asked, per_item=2)
+    parts = (ItemPart("claim", "1", "The pier is long."),), (ItemPart("answer"),)
+    shown = {"contexts": [{"name": "1", "text": "The pier."}]}
+    items = [QueueItem(n, f"pier{n}-basic_search", shown, parts[n - 1]) for n in (1, 2)]
+    queue = Queue.make(place.labels(), claims, [(item, item.item, 2) for item in items])
+    for person, support, cited in (("Ann", "supported", "yes"), ("Ben", "absent", "no")):
+        queue.fill(person, 1, ItemAnswers({("claim", "1"): {"support": support}}))
+        queue.fill(person, 2, ItemAnswers({ANSWER: {"source_cited": cited}}))
+    app = make_app(place, Access(frozenset({HOST}), "", SECRET))
+    for person, role, paths in (
+        ("Ann", "annotator", ("", "/1", "?items=1")),
+        ("Cleo", "adjudicator", ("/adjudicate", "/adjudicate/1", "/adjudicate?items=1")),
+    ):
+        client = TestClient(app, follow_redirects=False)
+        client.get(f"/a/{queue.invite(person, role)}")  # type: ignore[arg-type]
+        pages = [client.get(f"/annotate/claims{path}").text for path in paths]
+        assert all("basic_search" not in page for page in pages)
+        assert sum("The pier is long." in page for page in pages) >= 2
+
+
 def test_items_are_chosen_by_label_and_by_whether_they_are_decided(pier: Divided) -> None:
     pier.queue.decide("Cleo", 1, ItemAnswers({ANSWER: {"source_cited": "no"}}), "a")
     asked = {

@@ -281,7 +281,7 @@ def test_a_run_tells_how_many_labels_its_metrics_need_with_its_judge(
         queue.save("Ann", one.item, ItemAnswers({("answer", ""): yes}), str(one.item))
     page = text(page_of(client_of(RunsFolder(runs, str(store)))))
     assert "All 24 answers are labelled by Ann." in page
-    assert re.search(r"unsupported claim \d+ ", page)
+    assert re.search(r"unsupported_claim \d+ ", page)
     assert "The mean is the judge's over the whole run, corrected by the labels." in page
 
 

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
+from html import unescape
 from pathlib import Path
 from shutil import copytree
 from urllib.parse import urlencode
@@ -14,6 +15,7 @@ import ragstone
 from ragstone import Example
 from ragstone.core.files import RunEntry
 from ragstone.data import Context
+from ragstone.report.worst_examples import ranked
 from ragstone.run import Run
 from ragstone.run.folder.folder import Folder
 from ragstone.run.folder.run_list import Beat
@@ -57,6 +59,18 @@ def test_each_system_has_its_mean_with_interval_and_counts(client: TestClient) -
     assert row.count('class="n"') == 1
 
 
+def test_the_worst_answers_lead_to_their_examples(client: TestClient, runs: Path) -> None:
+    section = settled(client, "/runs/cornwall").split('id="worst"')[1].split("</section>")[0]
+    worst = ranked(Run.open(runs / "cornwall")).examples
+    assert re.findall(r'href="/runs/cornwall/examples/([^"]+)"', section) == [
+        example.example_id for example in worst
+    ]
+    first = unescape(re.sub("<[^>]+>", " ", section)).split(" · ")
+    assert worst[0].question in first[0]
+    assert first[0].split()[-1] == worst[0].system
+    assert first[1] == f"{worst[0].low[0].metric} {worst[0].low[0].value:.3f}"
+
+
 def test_slices_of_a_system_stand_below_each_other(client: TestClient) -> None:
     text = settled(client, "/runs/cornwall?by=question_type&system=local_search")
     assert 'title="Fact Retrieval"' in text
@@ -83,7 +97,7 @@ def test_whole_conversations_have_their_figures(tmp_path: Path) -> None:
     section = settled(client, "/runs/run").split('id="conversations"')[1].split("</section>")[0]
     assert "2 conversations of 2 to 3 turns. Resolved: 100%." in section
     assert "and 1 single turn" in section
-    row = next(one for one in section.split("<tr") if "exact match" in one)
+    row = next(one for one in section.split("<tr") if "exact_<wbr>match" in one)
     # The worst turns are 0 and 1, the means .5 and 1.
     assert re.findall(r"<b>([\d.]+)</b>", row) == ["0.500", "0.750"]
 

@@ -87,9 +87,9 @@ def not_random(
     unlike: list[tuple[float, str]] = []
     for name in ["value", *fields]:
         levels = _fifths(scores["value"]) if name == "value" else scores[name]
-        p = tests * fair_draw_p(
-            levels.rank("dense").to_numpy() - 1, chosen, clusters=clusters, below=BELOW / tests
-        )
+        # Rows without the field are a level of their own, 0.
+        numbers = levels.rank("dense").fill_null(0).to_numpy()
+        p = tests * fair_draw_p(numbers, chosen, clusters=clusters, below=BELOW / tests)
         if p < BELOW:
             unlike.append((p, _difference(scores, name)))
     if not unlike:
@@ -114,7 +114,7 @@ def _difference(scores: pl.DataFrame, name: str) -> str:
     field = None if name == "system" else name.partition(" ")[2]
     labelled_values = set(labelled[name].drop_nulls())
     levels = scores[name].drop_nulls().unique(maintain_order=True)
-    if len(labelled_values) <= MOST_SHOWN and len(labelled_values) < len(levels):
+    if 0 < len(labelled_values) <= MOST_SHOWN and len(labelled_values) < len(levels):
         some = "\n".join(level for level in levels if level in labelled_values)
         return reason("only_some_labelled", field=field, values=some)
     share = {level: (_share(labelled, name, level), _share(rest, name, level)) for level in levels}

@@ -309,12 +309,15 @@ def kinds_asked(asked_labels: Sequence[AskedLabel]) -> dict[type[Kind], list[str
 
 
 def texts_shown(labels: Sequence[AskedLabel]) -> set[str]:
-    """Return the texts that the judges of these kinds read, all of them for a user's own word."""
+    """Return the texts that people read: the question, and what the judges of these kinds read.
+
+    For a user's own word they are all texts.
+    """
     kinds = kinds_asked(labels)
     known = {label for kind in kinds for label in kind.labels().values()}
     if not all(label.label in known for label in labels):
         return {*TEXTS}
-    texts = {text for kind in kinds for text in kind.shows}
+    texts = {"question", "history"}.union(*(kind.shows for kind in kinds))
     texts |= {"answer"} & {label.unit for label in labels}
     return texts | ({"answer"} if "sentences" in texts else set())
 

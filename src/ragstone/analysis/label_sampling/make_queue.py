@@ -140,7 +140,6 @@ def _tasks(item: QueueItem, tasks: Mapping[str, Sequence[AskedLabel]]) -> Iterat
         return
     for task, labels in tasks.items():
         seen = texts_shown(labels)
-        seen |= {"history"} if "question" in seen else set()
         units = {label.unit for label in labels}
         mark = task if len(tasks) > 1 else ""
         parts = tuple(replace(part, task=mark) for part in item.parts if part.unit in units)

@@ -92,7 +92,6 @@ def _items(
     probabilities: Mapping[str, float],
 ) -> Iterator[QueueItem]:
     seen = texts_shown(labels)
-    seen |= {"history"} if "question" in seen else set()
     units = {label.unit for label in labels}
     for number, example in enumerate(examples):
         contexts = example.contexts or ()

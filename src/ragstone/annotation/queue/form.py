@@ -191,6 +191,14 @@ def texts_of(item: QueueItem) -> dict[str, str]:
     return visible | part_texts | visible
 
 
+def outline_of(shown: Mapping[str, Any], parts: Sequence[ItemPart]) -> str:
+    """Return the text by which people know an item: its question, else what they label.
+
+    Never its id, which may name the system.
+    """
+    return str(shown.get("question") or next((part.text for part in parts if part.text), ""))
+
+
 def name_of(part: ItemPart) -> str:
     """Return the name of the text that a part is about.
 

@@ -12,14 +12,14 @@ from statistics import median
 
 from ragstone.core.database import Sql
 
-from .form import ItemAnswers, QueueForm, Role
+from .form import ItemAnswers, ItemPart, QueueForm, Role, outline_of
 from .labels_store import LabelDatabase, people_in
 from .queue import Queue, form_in
 
 # Items of somebody's own that are listed, the newest first.
 MOST_ITEMS = 500
 
-# Characters of a question in that list.
+# Characters of a text in that list.
 SHORT = 160
 
 
@@ -42,7 +42,7 @@ class MyAnswer:
 
 @dataclass(frozen=True, slots=True)
 class MyItem:
-    """An item in the list of somebody's own; ``text`` is how its question begins, else its id."""
+    """An item in the list of somebody's own; ``text`` is how ``outline_of`` it begins."""
 
     item: int
     state: str
@@ -94,7 +94,7 @@ class MyWork:
         """Return the items they were given, the last one first."""
         with self._database.reading() as run:
             rows = run(
-                "SELECT t.item, t.state, i.id, i.shown, s.answers FROM turns t "
+                "SELECT t.item, t.state, i.shown, i.parts, s.answers FROM turns t "
                 "JOIN items i ON i.queue = t.queue AND i.item = t.item "
                 "LEFT JOIN said s ON s.queue = t.queue AND s.person = t.person AND "
                 "s.number = (SELECT max(number) FROM said o WHERE o.queue = t.queue "
@@ -103,11 +103,11 @@ class MyWork:
                 *self._here, MOST_ITEMS,
             )  # fmt: skip
         items = []
-        for item, state, id, content, answers in rows:
-            question = json.loads(content).get("question") or id
+        for item, state, content, parts, answers in rows:
+            text = outline_of(json.loads(content), [ItemPart(**part) for part in json.loads(parts)])
             saved = json.loads(answers) if answers else {}
             labelled = bool(saved.get("discarded")), bool(saved.get("note"))
-            items.append(MyItem(item, state, question[:SHORT], *labelled))
+            items.append(MyItem(item, state, text[:SHORT], *labelled))
         return items
 
     def progress(self) -> OwnProgress:

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 from ragstone.annotation.queue.form import LABEL
 from ragstone.report.number_format import (
     NEEDED,
-    capital,
     counted,
     ends,
     number,
     percent,
+    short_name,
     signed,
     spoken,
-    spoken_name,
     with_and,
 )
 from ragstone.report.page import Phrase, strong
@@ -67,7 +66,7 @@ def people_sentences(columns: Sequence["ColumnAgreement"]) -> Said:
     written = []
     for name, value, inside in sorted(known, key=lambda item: item[1], reverse=True):
         between = "" if inside is None else f", {inside.low:.2f} – {inside.high:.2f}"
-        written.append((spoken_name(name), f"{value:.2f}{between}".replace("-", "−")))
+        written.append((spoken(name), f"{value:.2f}{between}".replace("-", "−")))
     (best, best_alpha), (least, least_alpha) = written[0], written[-1]
     several = len(written) > 1
     items = counted(max(column.n_shared for column in columns), "item")
@@ -97,7 +96,7 @@ def _agreement(checks: Sequence["JudgeCheck"]) -> Said:
     check = next((check for check in checks if check.yes is not None), checks[0])
     if check.yes is not None and check.yes.sensitivity is not None:
         return list(_yes_or_no(check, check.yes))
-    name, kappa = spoken_name(check.column), check.kappa
+    name, kappa = _name_of(check), check.kappa
     on = f"On {counted(check.n, 'labelled answer' if check.kind == 'metric' else 'label')} "
     if kappa.value is None:
         return [on, f"nothing can be told of how far it agrees with people on {name}. "]
@@ -109,11 +108,15 @@ def _agreement(checks: Sequence["JudgeCheck"]) -> Said:
     return [on, agrees, strong(f"{kappa.value:.2f}"), between, chance]
 
 
+def _name_of(check: "JudgeCheck") -> str:
+    return short_name(check.column) if check.kind == "metric" else spoken(check.column)
+
+
 def _yes_or_no(check: "JudgeCheck", yes: "Confusion") -> Iterator[str | Phrase]:
     if len(yes.counts) == 2:
         judge, people = yes.counts[0][1] + yes.counts[1][1], sum(yes.counts[1])
         yield (
-            f"Of {counted(check.n, 'label')} of {spoken_name(check.column)} the judge says "
+            f"Of {counted(check.n, 'label')} of {_name_of(check)} the judge says "
             f"yes to {percent(judge / check.n, 0)}, people to {percent(people / check.n, 0)}. "
         )
     if yes.sensitivity is not None and yes.sensitivity.value is not None:
@@ -152,12 +155,12 @@ def _instead(
     inside = None if item is None else _ends(item)
     if item is None or inside is None or item.judge.value is None or item.corrected.value is None:
         return
-    name, judge = spoken_name(item.metric), number(item.judge.value)
+    name, judge = short_name(item.metric), number(item.judge.value)
     corrected = f"{number(item.corrected.value)} ({ends(inside.low, inside.high)})"
     if off:
         yield from ("Use the ", strong("corrected"), f" means: {name} {corrected}, not {judge}.")
     else:
-        yield f"{capital(name)} is {judge} by the judge, {corrected} corrected."
+        yield f"{name} is {judge} by the judge, {corrected} corrected."
 
 
 # The metrics named of a longer list.
@@ -190,7 +193,7 @@ def not_paired(ones: Sequence["Comparison"]) -> str:
     parts = []
     for name, counts in pairs:
         if most := max(counts.values(), default=0):
-            names = _some([spoken_name(metric) for metric, n in counts.items() if n == most])
+            names = _some([short_name(metric) for metric, n in counts.items() if n == most])
             fewer = sum(0 < n < most for n in counts.values())
             more = f"; fewer for {counted(fewer, 'more metric')}" if fewer else ""
             on = f"{counted(most, 'question')} on which only {_system(name)} has a score"
@@ -221,7 +224,7 @@ def _undecided(tested: Sequence["Comparison"], verdicts: Counter[str], a: str, b
 def _settled(pair: "Comparison") -> Said:
     if pair.difference is None or pair.verdict == "equivalent":
         return []
-    differs = f" {capital(spoken_name(pair.metric))} differs by {_difference(pair)}"
+    differs = f" {short_name(pair.metric)} differs by {_difference(pair)}"
     if pair.n_needed is None:
         return [differs, "."]
     needed = strong(f"{pair.n_needed:,} {NEEDED[pair.needed_for][0]}")
@@ -268,8 +271,8 @@ def _with_sign(value: float | None) -> str:
 
 def _named(ones: Sequence["Comparison"]) -> str:
     first, *others = ones
-    names = _some([spoken_name(other.metric) for other in others])
-    return with_and([f"{spoken_name(first.metric)} {_difference(first)}", *names])
+    names = _some([short_name(other.metric) for other in others])
+    return with_and([f"{short_name(first.metric)} {_difference(first)}", *names])
 
 
 def _some(names: list[str]) -> list[str]:
@@ -288,7 +291,7 @@ def _margin(ones: Sequence["Comparison"]) -> str:
 
 
 def _all(ones: Sequence["Comparison"]) -> str:
-    return spoken_name(ones[0].metric) if len(ones) == 1 else f"all {len(ones):,} metrics"
+    return short_name(ones[0].metric) if len(ones) == 1 else f"all {len(ones):,} metrics"
 
 
 NOUNS: Mapping[str, str] = {"context": "passage"}

@@ -12,14 +12,14 @@ from ragstone.monitor.series.overview import monitored
 from ragstone.monitor.settings import DEFAULTS
 from ragstone.monitor.store.stored_alarms import Delivery, RaisedAlarm, deliveries_of, raised_alarm
 from ragstone.monitor.store.stored_examples import ListedWhere, count_listed, listed, scores_listed
-from ragstone.report.number_format import spoken
+from ragstone.report.number_format import short_name, spoken
 from ragstone.run import Run
 from ragstone.web.page_request import Asked, NotThere, WebPage, whole_number
 from ragstone.web.parts.answers import seen_answers
 from ragstone.web.parts.choices_and_tabs import HERE
 from ragstone.web.parts.metric_bands import band_drawn, base_of
 from ragstone.web.runs_folder import MonitorScreens, RunsFolder
-from ragstone.web.templating import DAY, HOUR, fact_in_words, in_full, length_in_words, said_metric
+from ragstone.web.templating import DAY, HOUR, fact_in_words, in_full, length_in_words
 
 WORST = 8
 # Seconds that are drawn before an alarm, at least.
@@ -43,7 +43,7 @@ def alarm_page(folder: RunsFolder, request: Asked) -> WebPage:
         {
             "alarm": alarm,
             "said": alarm_words(alarm),
-            "metric": said_metric(metric) if metric else "",
+            "metric": short_name(metric) if metric else "",
             "drawn": _drawn(watching, alarm, metric, time.time()) if metric else "",
             "facts": _facts(alarm),
             "told": deliveries,

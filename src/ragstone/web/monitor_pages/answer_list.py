@@ -17,7 +17,7 @@ from ragstone.monitor.store import stored_examples
 from ragstone.monitor.store.incoming import MOST_MALFORMED, last_malformed, versions_listed
 from ragstone.monitor.store.rows import last_lines
 from ragstone.monitor.store.stored_examples import ListedExample, ListedWhere
-from ragstone.report.number_format import number
+from ragstone.report.number_format import number, short_name
 from ragstone.web.filters import MONITOR_FIELDS, monitor_filter
 from ragstone.web.page_request import (
     Asked,
@@ -31,7 +31,7 @@ from ragstone.web.page_request import (
 from ragstone.web.parts.answers import checks_of, seen_answers
 from ragstone.web.parts.choices_and_tabs import HERE
 from ragstone.web.runs_folder import MonitorScreens, RunsFolder
-from ragstone.web.templating import GUARD, said_metric
+from ragstone.web.templating import GUARD
 
 from .alarms_and_drift import answers_of
 
@@ -124,7 +124,7 @@ def session_page(folder: RunsFolder, request: Asked) -> WebPage:
             "GUARD": GUARD,
             "most": MOST,
             "whole": [
-                (said_metric(metric), number(sum(ones) / len(ones)), number(min(ones)), len(ones))
+                (short_name(metric), number(sum(ones) / len(ones)), number(min(ones)), len(ones))
                 for metric, ones in sorted(values.items())
             ],
             "person": next(

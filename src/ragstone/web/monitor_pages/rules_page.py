@@ -14,13 +14,13 @@ from ragstone.monitor.settings import DEFAULTS, AlarmPromise, AlarmRule, Monitor
 from ragstone.monitor.settings.alarm_rules import OWN_RULES, metric_range
 from ragstone.monitor.store.scores import answers_together
 from ragstone.monitor.store.stored_alarms import raised_alarms, silence, silenced_until
-from ragstone.report.number_format import number, percent
+from ragstone.report.number_format import number, percent, short_name
 from ragstone.stats.monitoring.detection_delay import Delay, Traffic, expected_delay
 from ragstone.stats.monitoring.detector import Detector
 from ragstone.web.page_request import Asked, Elsewhere, NotThere, WebPage
 from ragstone.web.parts.choices_and_tabs import HERE
 from ragstone.web.runs_folder import RunsFolder
-from ragstone.web.templating import DAY, HOUR, View, said_metric
+from ragstone.web.templating import DAY, HOUR, View
 
 EDGE = 0.001
 MOST = 10_000
@@ -194,7 +194,7 @@ def _shown(
     conversations = ", the mean of each conversation" if rule.of == "sessions" else ""
     return {
         "name": rule.name,
-        "what": f"{said_metric(rule.metric)}{_of_slice(rule)}{conversations}",
+        "what": f"{short_name(rule.metric)}{_of_slice(rule)}{conversations}",
         "bar": _bar_words(rule, settings, settled),
         "promise": _promise_words(promise, sharing, judged_of(rule)) + slices_in_words(rule),
         "no_data": "an alarm too" if rule.no_data == "alarm" else "ignored",

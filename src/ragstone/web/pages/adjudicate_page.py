@@ -7,7 +7,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from ragstone.annotation.queue.form import ItemAnswers, QueueItem
+from ragstone.annotation.queue.form import ItemAnswers, QueueItem, outline_of
 from ragstone.annotation.queue.queue import Queue
 from ragstone.annotation.queue.queue_results import (
     DisputedItem,
@@ -300,7 +300,8 @@ def _listed(bench: Bench) -> WebPage:
 
 
 def _row(bench: Bench, item: DisputedItem) -> View:
-    question = bench.queue.item(item.item).shown.get("question")
+    queue_item = bench.queue.item(item.item)
+    text = outline_of(queue_item.shown, queue_item.parts) or f"Item {item.item}"
     first = item.labels[:3]
     votes = [
         (
@@ -316,7 +317,7 @@ def _row(bench: Bench, item: DisputedItem) -> View:
     return {
         "item": item.item,
         "path": bench.path(item.item),
-        "text": str(question or item.id)[:SHORT],
+        "text": text[:SHORT],
         "labels": votes,
         "more": len(item.labels) - len(first),
         "decided": "" if item.is_open else who,

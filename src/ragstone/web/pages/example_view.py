@@ -1,7 +1,7 @@
 """Example: a question, its answer with the claims marked, all judgements, and their correction."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import blake2b
@@ -11,11 +11,12 @@ import polars as pl
 from ragstone.core.errors import CorrectionConflict, InputError
 from ragstone.data import Example
 from ragstone.judgements import ASKS
-from ragstone.report.number_format import counted, number, shortened, spoken, spoken_name
+from ragstone.metrics import asks_of
+from ragstone.report.number_format import counted, number, short_name, shortened, spoken
 from ragstone.report.page import OutlineItem, plain
 from ragstone.report.pages.example_page import example_page
 from ragstone.report.render.documents import as_markdown
-from ragstone.report.run_contents import Dossier, call_items, dossier
+from ragstone.report.run_contents import Dossier, call_items, dossier, dossiers
 from ragstone.report.worst_examples import why
 from ragstone.run import Run
 from ragstone.run.corrections.correction import Judgement
@@ -40,9 +41,12 @@ HISTORY, SCORES, LABELS, SYSTEMS, COPIED = 6_000, 12_000, 4_000, 6_000, 30_000
 PAGE, SMALL_PARTS = 185_000, 40_000
 
 OVER = "over"
-FIRST_METRICS, MOST_FACETS, FACET = 5, 8, 60
+FIRST_METRICS, MOST_FACETS, FACET, MOST_SYSTEMS = 5, 8, 60, 12
 # Metrics that are told of the other answers to a question.
 SCORES_BESIDE = ("faithfulness", "answer_coverage", "answer_outcome")
+
+# A metric with its value and its label by the judges alone.
+JudgedScore = tuple[str, float | None, str | None]
 
 
 def run_example_page(
@@ -54,7 +58,7 @@ def run_example_page(
     example_facts = dossier(run, example)
     part = request.one("part")
     common: dict[str, object] = {"more": claims_and_contexts.more_of(request)}
-    title = f"{shortened(example_facts.example.question, 60)} · {name}"
+    title = _title(name, example_facts)
     if request.part and part not in ("", OVER):
         return WebPage("example_piece.html", title, {**common, **_piece(example_facts, request)})
     judgements = run.correctable(example)
@@ -65,17 +69,34 @@ def run_example_page(
         if judgement is None:
             raise NotThere("There is no such judgement any more. Load the page again.")
         return WebPage("example_piece.html", title, {**common, "piece": OVER, "found": judgement})
-    shows = {
-        **common,
-        **_whole(run, name, example_facts, request),
-        "walk": _walk(folder, run, request),
-        "corrections": may,
-        "opens": lambda about: request.but(part=OVER, about=about),
-        "post": request.but(part=None, about=None, **{"from": None, "to": None}),
-        "conflict": conflict,
-        "saved": _saved(judgements),
-    }
+    judged = _judged_scores(run, [example])[example]
+    systems = _systems(run, name, [example_facts.example])[example]
+    common |= _whole(folder, run, example_facts, request, judged, systems, may)
+    shows = {**common, "conflict": conflict, "saved": _saved(judgements)}
     return WebPage("example.html", title, shows, tag=tag_of(judgements), status=status)
+
+
+def example_copies(
+    folder: RunsFolder, name: str, ids: Sequence[str]
+) -> Iterator[tuple[Asked, WebPage]]:
+    """Make the pages of several examples for a copy as files; each table is read once."""
+    run = folder.run(name)
+    facts_of = dossiers(run, ids)
+    corrected = run.corrected_examples()
+    judged = _judged_scores(run, ids) if corrected else {}
+    systems = _systems(run, name, [facts.example for facts in facts_of.values()])
+    for id, facts in facts_of.items():
+        request = Asked(run_path(name, "examples", id), {"run": name, "id": id}, copy=True)
+        judgements = run.correctable(id) if id in corrected else ()
+        may = Corrections(judgements, facts.example.contexts or ())
+        shows = _whole(folder, run, facts, request, judged.get(id, ()), systems[id], may)
+        shows |= {"more": claims_and_contexts.more_of(request), "author": "", "over": ""}
+        shows |= {"conflict": "", "saved": ""}
+        yield request, WebPage("example.html", _title(name, facts), shows)
+
+
+def _title(name: str, facts: Dossier) -> str:
+    return f"{shortened(facts.example.question, 60)} · {name}"
 
 
 def _saved(judgements: Sequence[Judgement]) -> str:
@@ -97,11 +118,15 @@ def _walk(folder: RunsFolder, run: Run, request: Asked) -> View:
     matching = None
     with suppress(InputError):
         matching = chosen_rows(folder, name, rows, chosen) if chosen.query else None
-    chosen, ids = (ExampleFilter(), rows.ids) if matching is None else (chosen, matching["id"])
+    id = request.names["id"]
+    if matching is None:
+        chosen, ids, place = ExampleFilter(), rows.ids, rows.places.get(id)
+    else:
+        ids, place = matching["id"], matching["id"].index_of(id)
     fields = query([("within", within)]) if chosen.query else ""
     return walk(
         ids,
-        ids.index_of(request.names["id"]),
+        place,
         lambda id: f"{run_path(name, 'examples', id)}{fields}",
         chosen.words,
         f"{run_path(name)}{query(chosen.query)}{PLACE}",
@@ -128,14 +153,23 @@ def _text_of(facts: Dossier, part: str) -> tuple[str, Sequence[Span]]:
     return texts.get(part) or "", claim_spans(facts) if part == "answer" else ()
 
 
-def _whole(run: Run, name: str, facts: Dossier, request: Asked) -> Mapping[str, object]:
+def _whole(
+    folder: RunsFolder,
+    run: Run,
+    facts: Dossier,
+    request: Asked,
+    judged: Sequence[JudgedScore],
+    systems: Sequence[View],
+    may: Corrections,
+) -> dict[str, object]:
+    name = request.names["run"]
     example, claim = facts.example, request.number("claim", 0)
     claims = unit_matrix(facts, "claim", first_of(request, "claims"), CLAIMS)
     if claims and claims["after"] < claim <= claims["of"]:
         claims = unit_matrix(facts, "claim", claim - 1, CLAIMS)
     answer = example.answer or ""
     question = example.question or ""
-    scores = _scores(run, facts)
+    scores = _scores(judged, facts)
     by_metric: dict[str, View] = {score["metric"]: score for score in scores}
     faithful = by_metric.get("faithfulness")
     pieces = {
@@ -154,7 +188,6 @@ def _whole(run: Run, name: str, facts: Dossier, request: Asked) -> Mapping[str, 
     size += sum(matrix["size"] for matrix in (claims, statements, evidence) if matrix)
     room = min(CONTEXTS, max(FEWEST_CONTEXTS, PAGE - SMALL_PARTS - size))
     contexts = claims_and_contexts.shown_contexts(facts, request, room)
-    systems = _systems(run, name, example)
     return {
         "name": name,
         "one": example,
@@ -179,9 +212,13 @@ def _whole(run: Run, name: str, facts: Dossier, request: Asked) -> Mapping[str, 
         "systems": systems,
         "compared": _compared(name, example, systems),
         "calls": _calls(facts) if request.one("part") == "calls" else None,
-        "copied": _copied(facts),
+        "copied": "" if request.copy else _copied(facts),
         "part": request.one("part"),
         "at_claim": str(claim),
+        "walk": _walk(folder, run, request),
+        "corrections": may,
+        "opens": lambda about: request.but(part=OVER, about=about),
+        "post": request.but(part=None, about=None, **{"from": None, "to": None}),
     }
 
 
@@ -232,16 +269,26 @@ def _history(example: Example) -> list[tuple[str, str]]:
     return [(turn.role, cut_to_bytes(turn.text, most)) for turn in example.history[-40:]]
 
 
-def _scores(run: Run, facts: Dossier) -> list[View]:
-    before = run.without_corrections().excerpt([facts.example.id]).scores()
-    judged = {
-        str(metric): (value, label)
-        for metric, value, label in before.select("metric", "value", "label").iter_rows()
-    }
+def _judged_scores(run: Run, ids: Sequence[str]) -> Mapping[str, Sequence[JudgedScore]]:
+    rows = run.without_corrections().excerpt(ids).scores()
+    return rows.select(
+        "example_id", pl.col("metric").cast(pl.String), "value", "label"
+    ).rows_by_key("example_id")
+
+
+def _scores(before: Sequence[JudgedScore], facts: Dossier) -> list[View]:
+    judged = {metric: (value, label) for metric, value, label in before}
     scores: list[View] = []
     size = 0
+    lowered: dict[frozenset[str], tuple[str, ...]] = {}
     for score in facts.scores:
-        rows = tuple(why(facts, score.metric)) if score.status == "value" and size < SCORES else ()
+        rows: tuple[str, ...] = ()
+        if score.status == "value" and size < SCORES:
+            # Metrics of the same judgements are lowered by the same ones.
+            asks = asks_of(score.metric)
+            if asks not in lowered:
+                lowered[asks] = tuple(why(facts, score.metric))
+            rows = lowered[asks]
         size += 250 + sum(len(inert(row).encode()) + 20 for row in rows)
         value, label = judged.get(score.metric, (score.value, score.label))
         alone = "none" if value is None else number(value)
@@ -249,7 +296,7 @@ def _scores(run: Run, facts: Dossier) -> list[View]:
         is_same = value == score.value and label == score.label
         scores.append({
             "metric": score.metric,
-            "name": spoken_name(score.metric),
+            "name": short_name(score.metric),
             "status": score.status,
             "value": "" if score.value is None else number(score.value),
             "label": spoken(score.label or ""),
@@ -260,27 +307,35 @@ def _scores(run: Run, facts: Dossier) -> list[View]:
     return scores
 
 
-def _systems(run: Run, name: str, example: Example) -> list[View]:
-    others = (pl.col("question_id") == example.question_id) & (pl.col("id") != example.id)
-    frame = run.examples(["id", "system", "answer"], where=others).head(12)
-    ids = frame["id"].to_list()
-    scores = run.excerpt(ids).scores()
+def _systems(run: Run, name: str, examples: Sequence[Example]) -> Mapping[str, list[View]]:
+    """Return the other answers to the question of each example."""
+    questions = pl.Series(list({example.question_id for example in examples}))
+    answers = run.examples(
+        ["id", "question_id", "system", "answer"],
+        where=pl.col("question_id").is_in(questions.implode()),
+    )
+    scores = run.excerpt(answers["id"].to_list()).scores().filter(pl.col("value").is_not_null())
     by_example: dict[str, list[tuple[str, str]]] = {}
-    for id, metric, value, label in scores.select(
-        "example_id", "metric", "value", "label"
-    ).iter_rows():
-        if value is not None and metric in SCORES_BESIDE:
-            figure = label.replace("_", " ") if label else number(value)
-            by_example.setdefault(id, []).append((metric.replace("_", " "), figure))
-    return [
-        {
+    for id, metric, value, label in (
+        scores.filter(pl.col("metric").is_in(SCORES_BESIDE))
+        .select("example_id", "metric", "value", "label")
+        .iter_rows()
+    ):
+        figure = label.replace("_", " ") if label else number(value)
+        by_example.setdefault(id, []).append((metric, figure))
+    by_question: dict[str, list[tuple[str, View]]] = {}
+    for id, question, system, answer in answers.iter_rows():
+        view = {
             "system": system,
             "path": run_path(name, "examples", id),
-            "answer": cut_to_bytes(answer or "–", SYSTEMS // 12),
+            "answer": cut_to_bytes(answer or "–", SYSTEMS // MOST_SYSTEMS),
             "scores": by_example.get(id, ()),
         }
-        for id, system, answer in frame.iter_rows()
-    ]
+        by_question.setdefault(question, []).append((id, view))
+    return {
+        of.id: [view for id, view in by_question[of.question_id] if id != of.id][:MOST_SYSTEMS]
+        for of in examples
+    }
 
 
 def _compared(name: str, example: Example, answers: Sequence[View]) -> str:

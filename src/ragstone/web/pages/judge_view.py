@@ -16,7 +16,7 @@ from ragstone.annotation.annotator_agreement import ColumnAgreement, agreement_o
 from ragstone.annotation.read_labels import read_label_table
 from ragstone.core.errors import InputError
 from ragstone.report import charts
-from ragstone.report.number_format import METHODS, scale_for, short_name, spoken_name, with_and
+from ragstone.report.number_format import METHODS, scale_for, short_name, with_and
 from ragstone.report.page import IntervalCell, Reliability, Scale, Tone
 from ragstone.report.pages.agreement_page import COEFFICIENTS, REASONS
 from ragstone.report.pages.calibration_page import reliability_of
@@ -230,7 +230,7 @@ def _together(estimate: Mapping[str, Any]) -> Markup:
 
 def _label_name(label: str) -> str:
     kind, _, column = label.partition(".")
-    return spoken_name(column) if kind == "metric" else column.replace("_", " ")
+    return short_name(column) if kind == "metric" else column.replace("_", " ")
 
 
 def _matrix(

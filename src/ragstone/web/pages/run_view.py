@@ -1,6 +1,6 @@
 """Run page: the results of a run in words and intervals, and the report file to send."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from starlette.responses import Response
 
+from ragstone.analysis import failures
 from ragstone.analysis.calibration.checked_run import checked_against_people
 from ragstone.analysis.summaries.failure_stages import FailureGroups
 from ragstone.analysis.summaries.run_summary import (
@@ -22,14 +23,15 @@ from ragstone.analysis.summaries.run_summary import (
 from ragstone.core.errors import InputError
 from ragstone.core.files import RunEntry
 from ragstone.report.layouts import reports_of
-from ragstone.report.number_format import SYSTEM, Groups
+from ragstone.report.number_format import SYSTEM, Groups, short_name, shortened
 from ragstone.report.page import parts, plain
 from ragstone.report.pages.full_run_page import distributions, method, needs, slice_values
 from ragstone.report.reason_words import words
 from ragstone.report.run_contents import lasted, spent
 from ragstone.report.run_notes import first_caution, run_notes
 from ragstone.report.sentences.analysis_words import badge
-from ragstone.report.sentences.run_words import summary_sentences
+from ragstone.report.sentences.run_words import NAMES, summary_sentences
+from ragstone.report.worst_examples import RankedExamples, ranked, shortfalls
 from ragstone.run import Estimate
 from ragstone.run.calls.journal_reader import CallTimes, call_times
 from ragstone.run.folder.folder import Folder
@@ -37,8 +39,17 @@ from ragstone.run.folder.run_list import goes_on, last_beat
 from ragstone.run.run import Run
 from ragstone.web.background_cache import PATIENCE
 from ragstone.web.filters import Tags, tags_of
-from ragstone.web.html_report import report_file
-from ragstone.web.page_request import Asked, Elsewhere, WebPage
+from ragstone.web.html_report import LADDERS, report_copy, report_file
+from ragstone.web.html_report import WORST as MARKED
+from ragstone.web.page_request import ALL, WORST, Asked, Elsewhere, WebPage, run_path
+from ragstone.web.parts.answers import (
+    answer_rows,
+    columns_of,
+    low_scores,
+    metrics_of,
+    sorted_path,
+    stage_path,
+)
 from ragstone.web.parts.choices_and_tabs import choice
 from ragstone.web.parts.conversation_tables import shown_conversations
 from ragstone.web.parts.drawn_charts import shown_faults, systems_of
@@ -46,7 +57,7 @@ from ragstone.web.parts.estimate_tables import NOBODY, shown_estimates
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.templating import View, cut
 
-from .examples_view import examples_table
+from .examples_view import LONGEST_QUESTION, examples_table
 
 # Seconds; a file cannot show itself a little later, as a page can.
 REPORT_PATIENCE = 600
@@ -56,6 +67,11 @@ def report_page(folder: RunsFolder, request: Asked) -> Response:
     """Give the report on a run; with ``?download=1`` the browser keeps the file."""
     name = request.names["run"]
     run = folder.run(name)
+    if request.copy:
+        summary = folder.summary(name, REPORT_PATIENCE)
+        faults = folder.failures(name, REPORT_PATIENCE)
+        if summary is not None and faults is not None:
+            return Response(report_copy(run, summary, faults, run_path(name)))
     key = ("report", folder.stamp(name))
     report = folder.later.get(key, lambda: report_file(run), REPORT_PATIENCE)
     if report is None:
@@ -91,12 +107,12 @@ def run_page(runs_folder: RunsFolder, request: Asked) -> WebPage | Elsewhere:
     if not run.form.data.examples or not run.estimate_list:
         wants = [plain(need.words) for need in needs(run)]
         return WebPage("run_empty.html", name, {**head, "needs": wants})
-    until = perf_counter() + PATIENCE
+    until = perf_counter() + (REPORT_PATIENCE if request.copy else PATIENCE)
     if request.part == "soon":
         ready = None not in _slow(runs_folder, name, until)
         return WebPage("run_soon.html", name, {"again": request.but(), "ready": ready})
     _slow(runs_folder, name, 0.0)
-    table = examples_table(runs_folder, request, run)
+    table = ({}, {}) if request.copy else examples_table(runs_folder, request, run)
     if isinstance(table, Elsewhere):
         return table
     if request.part == "examples":
@@ -105,18 +121,21 @@ def run_page(runs_folder: RunsFolder, request: Asked) -> WebPage | Elsewhere:
     estimates = _tagged_apart(runs_folder, name, request.one("by"), tags)
     slow = _slow(runs_folder, name, until)
     ready = None not in slow and estimates is not None
-    summary, scores, faults, calls = slow
+    summary, scores, faults, calls, worst = slow
+    answers = {**table[0], **_faults(faults, request)}
+    if request.copy and faults is not None:
+        answers |= _copied(run, name, faults)
     return WebPage(
         "run.html",
         name,
         {
             **head,
-            **table[0],
+            **answers,
             "again": "" if ready else request.but(),
             "ready": False,
             **(_said(run, summary) if summary else {"said": [], "caution": ()}),
             **_estimates(run, request, summary, scores or ({}, {}), list(tags), estimates),
-            **_faults(faults, request),
+            "worst": None if worst is None else _worst(worst, name),
             "conversations": shown_conversations(
                 summary.conversations if summary else None, run.form.suites
             ),
@@ -149,10 +168,11 @@ def run_head(run: Run, name: str) -> dict[str, object]:
 
 
 # The slow parts of a large run's page: the summary, the spread of single scores with the weights
-# of composites, the failures, the times of calls. Each is None while it is made in the background.
+# of composites, the failures, the times of calls, the worst answers. Each is None while it is made
+# in the background.
 Slow = tuple[
     Summary | None, tuple[Histograms, WeightShares] | None, FailureGroups | None,
-    list[CallTimes] | None,
+    list[CallTimes] | None, RankedExamples | None,
 ]  # fmt: skip
 
 
@@ -170,6 +190,7 @@ def _slow(folder: RunsFolder, name: str, until: float) -> Slow:
         get("of scores", lambda run: (histograms(run.scores()), weight_shares(run.scores()))),
         folder.failures(name, left()),
         get("calls", _calls),
+        get("worst", ranked),
     )
 
 
@@ -221,6 +242,8 @@ def _estimates(
     def path(metric: str) -> str:
         less = any(each.metric == metric and each.better == "-" for each in run.estimate_list)
         sort = f"-{metric}" if less else metric
+        if request.copy:
+            return sorted_path(sort, [sort], EXAMPLES)
         return f"{request.but(metric=metric, sort=sort, page=None)}#examples"
 
     table_of = partial(
@@ -229,6 +252,8 @@ def _estimates(
     names = [(field, f"by {field}") for field in (SYSTEM, *fields)]
     names += [(f"{TAG}{tag}", f"tagged {tag}") for tag in tags]
     ways = choice(request, "by", "Groups", names, by, "estimates") if names[1:] else None
+    # A copy has slices in its report alone.
+    ways = None if request.copy else ways
     rest = {"ways": ways, "of_system": None, "rarer": 0, "tag": ""}
     if tagged_apart:
         table = table_of(tagged_apart, by=APART)
@@ -249,9 +274,21 @@ def _estimates(
     return {**rest, "estimates": table, "of_system": of_system, "rarer": rarer}
 
 
+def _worst(worst: RankedExamples, name: str) -> list[View]:
+    return [
+        {
+            "path": run_path(name, "examples", example.example_id),
+            "question": shortened(example.question, LONGEST_QUESTION) or example.example_id,
+            "system": cut(example.system),
+            "low": low_scores(example),
+        }
+        for example in worst.examples
+    ]
+
+
 def _faults(faults: FailureGroups | None, request: Asked) -> dict[str, object]:
     if faults is None:
-        return {"faults": None, "fault_systems": None}
+        return {"ladders": (), "fault_systems": None}
     names = systems_of(faults)
     several = len(names) > 1
     system = _system(request, names, faults.themselves) if several else ""
@@ -261,8 +298,37 @@ def _faults(faults: FailureGroups | None, request: Asked) -> dict[str, object]:
         return f"{request.but(**of, stage=stage, page=None)}#examples"
 
     return {
-        "faults": shown_faults(faults, system, path),
+        "ladders": [shown_faults(faults, system, path)],
         "fault_systems": _systems(request, names, system, "faults"),
+    }
+
+
+# Where the answers are.
+EXAMPLES = "#examples"
+
+
+def _copied(run: Run, name: str, faults: FailureGroups) -> Mapping[str, object]:
+    """Return the answers and their faults as a copy has them: all at once, for nobody asks it."""
+    columns, metrics, several = columns_of(run), metrics_of(run), systems_of(faults)
+    worst = shortfalls(run, limit=MARKED)["example_id"]
+    answers = list(
+        answer_rows(
+            run, failures(run).answers, metrics, set(worst),
+            most=ALL if run.form.data.examples <= ALL else WORST,
+            path=partial(run_path, name, "examples"),
+        )
+    )  # fmt: skip
+    seen = {answer["stage"] for answer in answers}
+    names = several[:LADDERS] if len(several) > 1 else [""]
+    return {
+        "answers": answers,
+        "columns": [(metric, short_name(metric)) for metric in columns],
+        "more_metrics": metrics[len(columns) :],
+        "systems": Groups(run.estimate_list).systems,
+        "stages": {code: NAMES[code] for code in NAMES if code in seen},
+        "any_missing": any(answer["missing"] for answer in answers),
+        "ladders": [shown_faults(faults, each, stage_path(each, EXAMPLES)) for each in names],
+        "fault_systems": None,
     }
 
 

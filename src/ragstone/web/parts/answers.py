@@ -1,8 +1,8 @@
 """Answers: the worst and all answers of a run, those seen in production, and bars of outcomes."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from hashlib import blake2b
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import polars as pl
 
@@ -34,6 +34,14 @@ def anchor_of(example: str) -> str:
     return blake2b(example.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
 
 
+def low_scores(example: RankedExample) -> list[str]:
+    """Return the metrics on which an example falls short most, with their scores."""
+    return [
+        f"{short_name(low.metric)} {spoken(low.label or '') or number(low.value)}"
+        for low in example.low
+    ]
+
+
 def worst_answer(example: RankedExample, facts: Dossier, *, answer: int, context: int) -> View:
     """Return one of the worst answers, cut to so many characters; 0 leaves contexts out."""
     text, references = example.answer, facts.example.reference
@@ -44,10 +52,7 @@ def worst_answer(example: RankedExample, facts: Dossier, *, answer: int, context
     return {
         "anchor": anchor_of(example.example_id),
         "ranked": example,
-        "low": ", ".join(
-            f"{short_name(low.metric)} {spoken(low.label or '') or number(low.value)}"
-            for low in example.low
-        ),
+        "low": ", ".join(low_scores(example)),
         "answer": shown_text,
         "cut": any(len(each or "") > answer for each in (text, *references)),
         "reference": [each[:answer] for each in references],
@@ -102,15 +107,40 @@ COLUMNS, QUESTION = 5, 120
 
 def columns_of(run: Run) -> list[str]:
     """Return the metrics that the table has."""
+    return metrics_of(run)[:COLUMNS]
+
+
+def metrics_of(run: Run) -> list[str]:
+    """Return the metrics that have scores or lack them, those first that the table has."""
     known = dict.fromkeys(
         estimate.metric for estimate in run.estimate_list if estimate.n or estimate.n_missing
     )
-    preferred = [metric for metric in PREFERRED if metric in known]
-    return [*preferred, *(metric for metric in known if metric not in preferred)][:COLUMNS]
+    return list(dict.fromkeys([*(metric for metric in PREFERRED if metric in known), *known]))
+
+
+def sorted_path(metric: str, metrics: Sequence[str], at: str) -> str:
+    """Return the address of the answers as their script sorts them by a metric that they have."""
+    return f"{at}?{urlencode({'sort': metric})}" if metric in metrics else at
+
+
+def stage_path(system: str, at: str) -> Callable[[str], str]:
+    """Return how to address the answers of a system whose first fault is a stage."""
+
+    def path(stage: str) -> str:
+        of = {"system": system} if system else {}
+        return f"{at}?{urlencode({**of, 'stage': stage})}"
+
+    return path
 
 
 def answer_rows(
-    run: Run, stages: pl.DataFrame, metrics: Sequence[str], worst: Collection[str], *, most: int
+    run: Run,
+    stages: pl.DataFrame,
+    metrics: Sequence[str],
+    worst: Collection[str],
+    *,
+    most: int,
+    path: Callable[[str], str],
 ) -> Iterator[View]:
     """Return the answers in the order of the data, of more than ``most`` the worst."""
     examples = run.examples(["id", "system", "question"])
@@ -145,6 +175,7 @@ def answer_rows(
         cells = [scores.get((name, metric), none) for metric in metrics]
         yield {
             "anchor": anchor_of(name),
+            "path": path(name),
             "question": shortened(question, QUESTION),
             "system": system or "",
             "stage": fell.get(name) or "",

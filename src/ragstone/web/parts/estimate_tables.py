@@ -129,7 +129,7 @@ def shown_estimates(
         differs = scale and scale.drawable and scale != scales[ones[0].family]
         return {
             "metric": name,
-            "name": called.get(name) or names[name].replace("_", " "),
+            "name": called.get(name) or names[name],
             "better": ones[0].better,
             "path": path(name),
             "rows": rows,

@@ -11,7 +11,7 @@ from ragstone.monitor.series.metric_over_time import MeanInWindow, MetricOverTim
 from ragstone.monitor.series.overview import MetricNow
 from ragstone.monitor.store.stored_alarms import RaisedAlarm
 from ragstone.report import charts
-from ragstone.report.number_format import counted, percent
+from ragstone.report.number_format import counted, percent, short_name
 from ragstone.report.page import Scale, Series, SeriesPoint
 from ragstone.report.reason_words import words
 from ragstone.web.templating import (
@@ -22,7 +22,6 @@ from ragstone.web.templating import (
     clock,
     drawn,
     length_in_words,
-    said_metric,
 )
 
 # Pixels of a band.
@@ -89,7 +88,7 @@ def band_drawn(
              if since < end and until > begin]  # fmt: skip
     gap = max(series.step, 1e-9) * (GAP + 0.5)
     picture = Series(
-        points, scale, said_metric(series.metric), base, tuple(events), bar, tuple(spans),
+        points, scale, short_name(series.metric), base, tuple(events), bar, tuple(spans),
         Scale(begin, end), gap, levels, tuple(time_ticks(begin, end)),
     )  # fmt: skip
     return drawn(charts.series(picture, HIGH))

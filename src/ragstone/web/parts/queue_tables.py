@@ -23,7 +23,7 @@ from ragstone.report.reason_words import words
 from ragstone.report.sentences.judge_words import asked_in_words, item_noun
 from ragstone.run import Run
 from ragstone.web.runs_folder import RunsFolder, run_of_queue
-from ragstone.web.templating import View, said_metric
+from ragstone.web.templating import View
 
 from .annotation_form import field_of, label_title, marked_words, part_title
 
@@ -94,8 +94,8 @@ def people_corrections(
     work = _work(folder)
     return {
         "rows": [metric for metric in bands if metric.corrected is not None],
-        "settled": with_and(list(map(said_metric, settled))),
-        "left": with_and([said_metric(metric) for metric in metrics if metric not in settled]),
+        "settled": with_and(list(map(short_name, settled))),
+        "left": with_and([short_name(metric) for metric in metrics if metric not in settled]),
         "work": work,
         "noun": item_noun(work.form) if work else "",
         "asked": asked_in_words(QueueForm("", labels_for(metrics))),

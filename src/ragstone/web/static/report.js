@@ -1,17 +1,18 @@
 "use strict";
-/* Of the report file alone: filters, sorting, links into it, and open details in print. */
+/* Of the report and of a run in a copy: filters, sorting, links into it, and open details in print. */
 (() => {
   const $ = (s, o = document) => o.querySelector(s), $$ = (s, o = document) => [...o.querySelectorAll(s)];
-  const form = $("#filter"), body = $("#answers tbody"), heads = $$("#answers thead th"), rows = [...(body?.rows || [])];
+  const form = $("#filter"), section = form?.closest("section"), table = section && $("table", section), body = table?.tBodies[0];
+  const heads = [...(table?.tHead.rows[0].cells || [])], rows = [...(body?.rows || [])], more = table?.dataset.more?.split("\t") || [];
 
   // The filter is in the address, after the anchor: #answers?stage=unsupported&q=refund
   const read = () => {
     const [at, query = ""] = decodeURIComponent(location.hash.slice(1)).split("?");
-    if (form && at === "answers") {
+    if (form && at === section.id) {
       const asked = new URLSearchParams(query);
       for (const field of form.elements) if (field.name) field.value = asked.get(field.name) || "";
       filter(); sort();
-      if (query) $("#answers").scrollIntoView();
+      if (query) section.scrollIntoView();
     } else if (at) {
       const there = document.getElementById(at);
       there?.querySelector("details")?.setAttribute("open", "");
@@ -34,10 +35,25 @@
   };
   const keep = () => {
     const asked = new URLSearchParams([...new FormData(form)].filter(([, value]) => value));
-    history.replaceState(null, "", `#answers${asked.size ? `?${asked}` : ""}`);
+    history.replaceState(null, "", `#${section.id}${asked.size ? `?${asked}` : ""}`);
+  };
+  const sortable = head => {
+    const button = document.createElement("button"), name = head.dataset.name;
+    button.className = "sort"; button.type = "button"; button.append(...head.childNodes); head.append(button);
+    button.addEventListener("click", () => { form.sort.value = form.sort.value === name ? `-${name}` : name; keep(); sort(); });
+  };
+  // A metric gets its column when somebody sorts by it.
+  const extend = name => {
+    const at = more.indexOf(name);
+    if (at < 0 || heads.some(head => head.dataset.name === name)) return;
+    const head = document.createElement("th");
+    head.scope = "col"; head.className = "n"; head.dataset.name = name; head.textContent = name.replaceAll("_", " ");
+    heads.push(head); table.tHead.rows[0].append(head); sortable(head);
+    for (const row of rows) { const cell = row.insertCell(); cell.className = "n"; cell.textContent = row.dataset.more.split("\t")[at]; }
   };
   const sort = () => {
     const asked = form.sort.value, down = asked.startsWith("-") ? -1 : 1, name = asked.slice(down < 0);
+    extend(name);
     const at = heads.findIndex(head => asked && head.dataset.name === name), of = row => row.cells[at].textContent.trim();
     heads.forEach((head, place) => { head.ariaSort = place === at ? (down > 0 ? "ascending" : "descending") : null; });
     const less = (a, b) => {
@@ -52,11 +68,7 @@
     form.addEventListener("submit", e => e.preventDefault());
     form.addEventListener("input", () => { keep(); filter(); });
     form.addEventListener("reset", () => setTimeout(() => { form.sort.value = ""; keep(); filter(); sort(); }));
-    heads.forEach(head => {
-      const button = document.createElement("button"), name = head.dataset.name;
-      button.className = "sort"; button.type = "button"; button.append(...head.childNodes); head.append(button);
-      button.addEventListener("click", () => { form.sort.value = form.sort.value === name ? `-${name}` : name; keep(); sort(); });
-    });
+    heads.forEach(sortable);
   }
   // A claim lights up with the words it rests on, within its example.
   document.addEventListener("mouseover", e => {
