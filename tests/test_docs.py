@@ -18,6 +18,7 @@ from ragstone.annotation import read_label_table
 from ragstone.cli.app import app
 from ragstone.cli.output import SourceFirst
 from ragstone.data import cornwall
+from ragstone.data.demo import demo_records
 from ragstone.judgements import ASKS
 from ragstone.judges.judge_names import JUDGES, who_fills
 from ragstone.judges.local.local_judge import LocalJudge
@@ -233,6 +234,12 @@ def test_python_of_the_alarms_says_what_the_page_says() -> None:
     # The page's table has 362 and 578, of 2,000 draws.
     assert names["delay"].median == pytest.approx(362, rel=0.1)
     assert names["delay"].p90 == pytest.approx(578, rel=0.1)
+
+
+def test_answers_that_the_quick_start_shows_are_the_demos() -> None:
+    named = re.findall(r"`ragstone show run (\w[\w-]*)`", text_of("docs/quick-start.md"))
+    assert named
+    assert set(named) <= {record["id"] for record in demo_records()}
 
 
 def test_the_index_leads_to_every_page() -> None:

@@ -585,7 +585,7 @@ def test_questions_that_stand_in_several_clusters_are_counted(tmp_path: Path) ->
     documents = [{"doc": "d0"}, {"doc": "d0"}, {}, {"doc": "d1"}, {"doc": "d0"}, {}]
     run = run_of(tmp_path / "run", two([0.1, 0.2, 0.3], [0.2, 0.3, 0.1]), slices=documents)
     notes = compare(run, cluster="doc").notes
-    told = "1 question stands in several clusters of doc and counts in its first."
+    told = "1 question is in several clusters of doc and counts in its first."
     assert told in map(explain, notes)
 
 

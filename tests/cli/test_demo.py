@@ -51,7 +51,7 @@ def printed(demo: Callable[..., Outcome]) -> str:
 def test_it_says_who_is_better_and_what_may_be_released(printed: str, folder: Path) -> None:
     lines = printed.splitlines()
     assert "local_search is better than both others on" in lines[0]
-    assert lines[1].startswith("Can the judge be believed? Nothing speaks against its means")
+    assert lines[1].startswith("Can the judge be believed? Its means agree with people's so far")
     assert "corrected" in lines[1]
     assert "demo-2/basic_search is better than demo/basic_search on 12" in lines[2]
     assert " worse on " not in lines[2]

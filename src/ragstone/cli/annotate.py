@@ -81,8 +81,8 @@ def new(
 ) -> None:
     """Make a queue of RUN, DATA or SHEET, or go on with QUEUE, and open it in the browser.
 
-    Each annotator sees only items, one a screen, never a judge's verdict, a system, or
-    what others say. What they say is kept at once.
+    Each annotator sees one item per screen, and never a judge's verdict, a system, or
+    others' labels. Each label is saved at once.
 
     Example: ragstone annotate runs/mtrag --tasks grounding --annotators ann,ben
     --overlap .2
@@ -99,13 +99,13 @@ def new(
             statements, preference, or a kind.
         label (NAME): A single label to ask for: helpful, rating.tone, critique.rude, or a word of
             your own; repeatable.
-        optional (NAME): A label without which an item can be saved; repeatable.
+        optional (NAME): A label that may be left out; repeatable.
         metric (-m): Metric of RUN: asks for the labels it needs; its scores steer --route and
             --order.
         threshold: Score at which the metric turns from no to yes.
         n (N): How many examples are labelled. Default: all.
-        only (--filter QUERY): Only examples of RUN that a filter finds, as it stands behind the ?
-            in the address of the run's page: where=faithfulness:..0.5&stage=not_grounded.
+        only (--filter QUERY): Only examples of RUN that match what follows the ? in the address of
+            the run's page, such as where=faithfulness:..0.5&stage=not_grounded.
         per_item (N): How many people label an item. Default: 1; with --overlap 2.
         overlap (SHARE): Share of the examples that several people label. Default: all.
         order: random, or risk: the worst scores first.
@@ -115,7 +115,7 @@ def new(
         name (NAME): Name of the queue. Default: source and tasks.
         instructions (FILE): Instructions of your own, in Markdown, shown with the guideline.
         guidelines (DIR): Folder with translations of guidelines, such as grounding.french.md.
-            English and German are there.
+            English and German are built in.
         seed: Seed of the order and of the overlap.
     """
     from ragstone.analysis.label_sampling import make_queue

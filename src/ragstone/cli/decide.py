@@ -35,9 +35,9 @@ def compare(
     """Compare the systems of RUN, or RUN with RUN_B.
 
     Question by question, for each metric: the difference with its interval, a test, and a verdict.
-    The verdict is better, worse, equivalent (within --margin) or cannot tell; for the last, the
-    number of pairs is shown that would show the difference, or equivalence. p-values are adjusted
-    for all comparisons shown.
+    The verdict is better, worse, equivalent (within --margin) or cannot tell. For cannot tell, you
+    see how many pairs would show the difference, or equivalence. p-values are adjusted for all
+    comparisons shown.
 
     Exit status: 0 done, 2 invalid input.
 
@@ -101,8 +101,8 @@ def gate(
     """Decide whether every system of RUN meets its requirements.
 
     A requirement is met if its whole interval is on the right side of the
-    threshold, not met if the opposite is shown, and otherwise undecided. Where people
-    corrected judgements, the decision without that is printed beside. In GitHub
+    threshold, not met if the opposite is shown, and otherwise undecided. If people
+    corrected judgements, the decision without their corrections is printed too. In GitHub
     Actions, the summary is added to the job's page.
 
     Exit status: 0 pass, 1 fail, 2 invalid input, 3 cannot tell, 4 too many scores

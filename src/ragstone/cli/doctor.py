@@ -34,8 +34,8 @@ def _rows(examined: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "own metrics", ", ".join(examined["own_metrics"]) or "none installed"
     yield "terminal", f"{screen['width']} columns, {screen['encoding']}, {colours}"
     yield "folder", f"{folder['path']}, {'writable' if folder['writable'] else 'NOT writable'}"
-    needed_for = "to fetch a model and to ask judges and encoders behind a server"
-    yield "network", f"{examined['network']}, but {needed_for}"
+    needed_for = "to fetch a model and to ask judges and encoders on a server"
+    yield "network", f"{examined['network']}, except {needed_for}"
 
 
 def examination() -> dict[str, Any]:

@@ -30,8 +30,8 @@ def labels(
 ) -> None:
     """Check LABELS, and write them in another layout.
 
-    Every annotator's labels stay as they are; --out adds nothing up. The annotators'
-    combined labels are written by `ragstone agreement LABELS --out FILE`.
+    --out writes each annotator's labels as they are. `ragstone agreement LABELS --out FILE`
+    writes the combined ones.
 
     Exit status: 0 done, 2 invalid input.
 

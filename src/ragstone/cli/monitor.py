@@ -42,7 +42,7 @@ def serve(
 ) -> None:
     """Take traces over OTLP, judge a sample, raise alarms, and show it all in a browser.
 
-    Prints its address, and is quiet then: its log lies in the store and on the page Log.
+    Prints its address, then nothing more: its log is in the store and on the page Log.
     OTLP needs the extra otlp. Ctrl+C or SIGTERM ends it; what was acknowledged is kept.
 
     Exit status: 0 stopped, 2 wrong settings, a store that cannot be used, or a port that is taken.
@@ -53,12 +53,10 @@ def serve(
             is made and printed.
         send_tokens (FILE): A token for each app: ragstone monitor token FILE APP makes one.
         rules (FILE): Settings in TOML: what is judged, and what alarms are raised for.
-        judge (NAME): Who judges, in place of what FILE says; repeat for more. Default: the local
-            judge.
-        sample (P): Judge every answer with this probability, in place of what FILE says. Default:
-            0.1.
-        tail (FILE.jsonl): Follow this file of JSON lines besides, also when it rotates; repeat for
-            more.
+        judge (NAME): Who judges, instead of whom FILE names; repeatable. Default: the local judge.
+        sample (P): Probability that an answer is judged, instead of the rate in FILE. Default: 0.1.
+        tail (FILE.jsonl): Also read this file of JSON lines as it grows, over rotations;
+            repeatable.
     """
     from ragstone.web.monitor_server import serve_monitor
 

@@ -1,4 +1,4 @@
-"""``ragstone plan``: how much to run, compare or label for a number that holds."""
+"""``ragstone plan``: how many questions or labels a result needs."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ragstone.analysis.scored_run import Scored
     from ragstone.annotation.label_table import LabelTable
 
-plan = group(Grouped, "Plan how much to run, compare or label for a number that holds.")
+plan = group(Grouped, "Plan how many questions or labels a result needs.")
 
 
 # What several commands of this file take.

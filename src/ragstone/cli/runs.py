@@ -137,7 +137,7 @@ def view(
     can open it.
 
     With --static: each run with its comparisons, its report and its examples, or the 1,000 worst
-    of more than 5,000. The files need no server. The browser sorts and filters; noting is left out.
+    of more than 5,000. The files need no server. They can be sorted and filtered, not changed.
 
     Exit status: 0 stopped or written, 2 no such folder or store, or the port is taken.
 
@@ -319,9 +319,9 @@ WAITING = 5
 def batches(
     run: options.RunFolder, *, as_known: bool = False, forget: str | None = None, json: bool = False
 ) -> None:
-    """List the batches that RUN was asked in, and how far they are.
+    """List the batches of RUN, and how far each is.
 
-    Also what goes on with them. The keys of the providers are read from the environment.
+    Also the command that goes on. The keys of the providers are read from the environment.
 
     Exit status: 0 done, 2 no batches there.
 

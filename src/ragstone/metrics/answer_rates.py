@@ -73,7 +73,7 @@ class CitationPresence(AnswerRate):
 
 
 class CitationFabrication(AnswerRate):
-    """Share of the answers citing a source that cite one that was not retrieved.
+    """Share of the answers with citations that cite a source that was not retrieved.
 
         citation_fabrication = answers that cite and fabricate / answers that cite
 

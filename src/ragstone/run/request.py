@@ -235,7 +235,7 @@ class Request:
         skip_bad: Skip invalid rows. They are written to ``rejected.jsonl`` in the run folder.
         keep_thoughts: Also judge what a reasoning model wrote in ``<think>`` tags, as part of its
             answer.
-        limit: Evaluate only so many rows, the first ones.
+        limit: How many rows to evaluate, from the first. Default: all.
         citations: Regular expression that finds citations in an answer, if they are not like [1]
             or [doc-7]; its first group is the context's id or rank.
         embedder: Embedding model: ``builtin:minilm``, a folder, ``org/name`` on the Hugging Face

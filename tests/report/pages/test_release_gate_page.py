@@ -143,7 +143,7 @@ def test_why_no_number_decides_it_is_said_where_there_is_a_value(page: Callable[
     one = decided(decision="cannot_tell", value=0.8, n_needed_reason="on_the_bar",
                   reason="inside", notes=("few",))  # fmt: skip
     assert rows(page(one))[0].below == (
-        "no number of examples can be said to decide it: the value lies on the bar", "few",
+        "it is not known how many examples would decide it: the value lies on the bar", "few",
     )  # fmt: skip
 
 
@@ -158,8 +158,8 @@ def test_why_no_number_decides_several_is_said_in_one_line(
     shown = page(*ones)
     assert {row.below for row in rows(shown)} == {("the bar lies inside the interval",)}
     assert (
-        "No number of pairs can be said to decide 2 rows, for no pair differs, so there is nothing "
-        "to test: hit (old), hit (new)"
+        "It is not known how many pairs would decide 2 rows, because no pair differs, so there is "
+        "nothing to test: hit (old), hit (new)"
     ) in text(shown, 200)
 
 

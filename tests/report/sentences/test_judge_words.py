@@ -73,16 +73,15 @@ def test_a_mean_outside_what_people_give_holds_only_after_correction() -> None:
 
 def test_a_mean_inside_is_told_beside_the_corrected_one() -> None:
     assert said(estimate(0.79)) == (
-        "Nothing speaks against its means so far. answer_coverage is 0.790 by the judge, 0.800 "
+        "Its means agree with people's so far. answer_coverage is 0.790 by the judge, 0.800 "
         "(0.750 – 0.850) corrected."
     )
 
 
-def test_yes_and_no_are_told_by_what_it_finds_and_how_often_it_is_right() -> None:
+def test_yes_and_no_are_told_by_recall_and_precision() -> None:
     assert said(checks=(BINARY,)) == (
-        "Of 100 labels of unsupported claim present the judge says yes to 56 %, people to 26 %. "
-        "Of what people call yes it finds 85 % (75 to 95 %); of what it calls yes people "
-        "agree on 39 % (29 to 49 %). "
+        "On 100 labels of unsupported claim present, the judge says yes to 56 %, people to 26 %. "
+        "Its recall is 85 % (75 to 95 %) and its precision 39 % (29 to 49 %). "
     )
 
 
@@ -99,7 +98,9 @@ def test_the_system_on_which_it_is_furthest_from_people_is_named() -> None:
 
     biases = (bias("a", -0.1, -0.15, -0.05), bias("b", 0.2, 0.1, 0.3), bias("c", 0.4, -0.1, 0.9))
     check = Made(**{**vars(GRADED), "bias": biases})
-    assert "It lies furthest above people on b, by 0.200 (0.100 – 0.300)." in said(checks=(check,))
+    assert "The judge is furthest above people on b, by 0.200 (0.100 – 0.300)." in said(
+        checks=(check,)
+    )
 
 
 def test_without_variation_nothing_can_be_told() -> None:

@@ -88,7 +88,7 @@ def test_a_system_that_answers_with_the_references_is_named() -> None:
          "a is better than b on m1 by 0.500 (1 question)."),
         ((compared("m1", "better"), compared("m2", "better"), compared("m3", "cannot_tell")),
          "a is better than b on 2 of 3 metrics (m1 by 0.250 (0.125 – 0.375, 8 questions); m2) and "
-         "not to be told apart on 1."),
+         "undecided on 1."),
         ((compared("m1", "better"), compared("m2", "worse", -0.25), compared("m3", "equivalent")),
          "a is better than b on 1 of 3 metrics (m1 by 0.250 (0.125 – 0.375, 8 questions)), worse "
          "on 1 of 3 metrics (m2 by 0.250 (0.125 – 0.375, 8 questions)) and equivalent on m3."),

@@ -91,7 +91,7 @@ _FILES = (
 _LAYOUTS = (
     _layout(
         "ragstone",
-        "Ragstone's own field names, which also fit much else",
+        "Ragstone's own field names, which many files have",
         '{"id": "q1-a", "system": "a", "question": "How long?", "contexts": [{"id": "d7", "text": "90 m."}], "answer": "90 m."}',
         '{"id": "q1-b", "system": "b", "question": "How long?", "contexts": null, "answer": "Long.", "labels": {"answer": {"helpful": 0}}}',
     ),

@@ -72,7 +72,7 @@ class LocalJudge:
     @property
     def about(self) -> str:
         by = (
-            "string evidence without a model (ragstone models pull gives it one)"
+            "string evidence without a model (ragstone models pull adds one)"
             if self.encoder is None
             else f"string evidence and token alignment by {self.encoder.name}"
         )

@@ -157,7 +157,7 @@ def _most_needed(result: GateResult) -> str:
     if any(_asks_for_more(rule.n_needed_reason) for rule in rules):
         return "To decide it, more examples have to be judged."
     if not needed:
-        return "No number of examples can be said to decide it."
+        return "It is not known how many examples would decide it."
     most, of = max(needed)
     some = "it" if len(needed) == len(rules) else "what can be decided of it"
     return f"If the values stay as they are, {most:,} {of} per system decide {some}."
@@ -214,8 +214,8 @@ def _undecidable(result: GateResult) -> Iterator[str]:
             names = ", ".join(
                 f"{short_name(rule.metric)} ({rule.group['system']})" for rule in rules
             )
-            number = f"No number of {of} can be said to decide {counted(len(rules), 'row')}"
-            yield f"{number}, for {words(why)}: {names}"
+            number = f"It is not known how many {of} would decide {counted(len(rules), 'row')}"
+            yield f"{number}, because {words(why)}: {names}"
 
 
 def _same(result: GateResult) -> tuple[str, ...]:
@@ -262,7 +262,7 @@ def _below(rule: Decided, *, alone: bool) -> Iterator[str]:
     if rule.decision == "missing" or (rule.decision == "cannot_tell" and not explained):
         yield words(rule.reason)
     if rule.decision == "cannot_tell" and rule.value is not None and rule.n_needed_reason and alone:
-        no = f"no number of {rule.counted} can be said to decide it: "
+        no = f"it is not known how many {rule.counted} would decide it: "
         yield f"{'' if _asks_for_more(rule.n_needed_reason) else no}{words(rule.n_needed_reason)}"
     yield from map(words, rule.notes)
 
@@ -281,7 +281,7 @@ def _small_print(result: GateResult) -> Iterator[ui.Note]:
             notes.append(("broken", f"shown not to be met, at one-sided {alpha} {over}"))
             p = "p-value of such scores if the bar were met, after Holm: small means broken"
             notes.append(("p broken", p))
-        needs = "examples of a system in all that would decide, if its value stays as it is"
+        needs = "how many examples of a system in all would decide, if its value stays as it is"
         notes.append(("open", f"neither; needs: {needs}"))
         exact = {rule.method in EXACT for rule in result.requirements if rule.method}
         if True in exact:
@@ -289,7 +289,7 @@ def _small_print(result: GateResult) -> Iterator[ui.Note]:
             rows = f"no event in {ceil(log(result.level) / log1p(-RARE)):,} rows or more"
             notes.append(("rates", f"{wrong}; {rows} shows a rate below {RARE:g}"))
         if False in exact:
-            means = "and differences and corrected estimates: by their intervals, right on average"
+            means = "like differences and corrected estimates, by their intervals, right on average"
             notes.append(("means", means))
     turning = "at their worst or best could change the decision"
     notes.append(("missing", f"more than {most} of the scores, or fewer that {turning}"))

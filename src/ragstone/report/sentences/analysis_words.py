@@ -180,7 +180,7 @@ ANALYSIS_SENTENCES: Mapping[str, Sentence] = {
     "gain_holds_zero": lambda facts: f"the interval of the gain holds 0, so {_start(facts)} stay",
     # Comparisons.
     "in_several_clusters": (
-        "{n:question} {n:stands|stand} in several clusters of {cluster} and {n:counts|count} in "
+        "{n:question} {n:is|are} in several clusters of {cluster} and {n:counts|count} in "
         "{n:its|their} first."
     ),
     "no_score_a_question": (
@@ -245,22 +245,22 @@ ANALYSIS_SENTENCES: Mapping[str, Sentence] = {
     "labels_adjudicated": (
         "Labels that an adjudicator decided: {n:,}; what others said of these is not used."
     ),
-    "label_ties": "Ties between annotators: {n:,}; they count for nobody.",
+    "label_ties": "Ties between annotators: {n:,}; they are left out.",
     "labels_discarded": "Labels that people discarded: {n:,}; they are not used.",
     "labelled_in_part": (
-        "Labelled in part: {n:,} of {examples:,} examples. What rests on every unit of an example, "
-        "such as faithfulness, leaves these out; fill in all rows."
+        "Labelled in part: {n:,} of {examples:,} examples. Metrics that need every unit of an "
+        "example, such as faithfulness, leave these out; fill in all rows."
     ),
     "looked_at_once": (
-        "The intervals are for labels looked at once. To look again as more come in costs: with "
-        f"{argument('anytime', True)} the mean of the labels has an interval that holds all the "
-        "same."
+        "The intervals hold if you look once. To look again as more labels come in, use "
+        f"{argument('anytime', True)}: the mean of the labels then has a wider interval, which "
+        "holds at every look."
     ),
     "labelled_without_score": "no score of the judge for {n:labelled example}.",
     "labels_not_given": (
         "people left {n:,} of {asked:,} examples open. The labels' mean would be {worst} if "
         "all of these were as bad as possible, and {best} if all were as good as possible. "
-        "Trust an interval only if it was chance which ones stayed open."
+        "Trust an interval only if chance decided which ones stayed open."
     ),
     "people_are_the_judge": (
         "in the run itself people judged {n:,} of the labelled examples, so there is no judge to "

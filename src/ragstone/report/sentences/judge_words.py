@@ -47,7 +47,7 @@ def calibration_sentences(calibration: "Calibration") -> Said:
     elif off:
         verdict = [strong("Only after correction."), " "]
     elif known:
-        verdict = [strong("Nothing speaks against its means so far."), " "]
+        verdict = [strong("Its means agree with people's so far."), " "]
     return [
         *verdict,
         *_agreement(calibration.checks),
@@ -116,14 +116,14 @@ def _yes_or_no(check: "JudgeCheck", yes: "Confusion") -> Iterator[str | Phrase]:
     if len(yes.counts) == 2:
         judge, people = yes.counts[0][1] + yes.counts[1][1], sum(yes.counts[1])
         yield (
-            f"Of {counted(check.n, 'label')} of {_name_of(check)} the judge says "
+            f"On {counted(check.n, 'label')} of {_name_of(check)}, the judge says "
             f"yes to {percent(judge / check.n, 0)}, people to {percent(people / check.n, 0)}. "
         )
     if yes.sensitivity is not None and yes.sensitivity.value is not None:
-        yield from ("Of what people call yes it finds ", strong(percent(yes.sensitivity.value, 0)))
+        yield from ("Its recall is ", strong(percent(yes.sensitivity.value, 0)))
         yield _between(yes.sensitivity)
         if yes.precision is not None and yes.precision.value is not None:
-            yield f"; of what it calls yes people agree on {percent(yes.precision.value, 0)}"
+            yield f" and its precision {percent(yes.precision.value, 0)}"
             yield _between(yes.precision)
         yield ". "
 
@@ -145,7 +145,7 @@ def _harder(biases: Sequence["Bias"]) -> Iterator[str]:
         way = "above" if most.value > 0 else "below"
         between = ends(*sorted((abs(inside.low), abs(inside.high))))
         size = f"{number(abs(most.value))} ({between})"
-        yield f"It lies furthest {way} people on {most.group}, by {size}. "
+        yield f"The judge is furthest {way} people on {most.group}, by {size}. "
 
 
 def _instead(

@@ -237,7 +237,7 @@ def between_two(ones: Sequence["Comparison"]) -> str:
         metrics = _any_of([pair.metric for pair in ones])
         return f"With {pairs}, {a} and {b} cannot be told apart on {metrics}."
     if won["cannot_tell"]:
-        parts.append(f"not to be told apart on {len(won['cannot_tell']):,}")
+        parts.append(f"undecided on {len(won['cannot_tell']):,}")
     return f"{with_and(parts)}."
 
 
