@@ -23,7 +23,7 @@ WORKERS := --tx popen --tx '$(shell nproc 2>/dev/null || echo 2)*popen//env:POLA
 FILES_OF_shared = $(shell grep -rlw shared tests --include='test_*.py')
 
 .DEFAULT_GOAL := help
-.PHONY: demo test peers programs check lint types rooms docs lock wheel clean help
+.PHONY: demo test peers programs check lint types rooms docs lock wheel release-check clean help
 
 demo: $(BASE) ## what Ragstone does with 30 questions of its own, in the browser
 	@$(BIN)/ragstone demo
@@ -64,12 +64,21 @@ wheel: $(DEV) ## the wheel in dist, and its bill of materials beside it
 	@$(PIP) wheel -qq --no-deps -w dist .
 	@$(BIN)/python .ci/sbom.py dist/*.whl
 
+release-check: $(DEV) ## build, check what a package index shows, and say what is left to do before a release
+	@$(INSTALL) build twine
+	@rm -rf dist
+	@$(BIN)/python -m build -o dist . >/dev/null
+	@$(BIN)/twine check --strict dist/*.whl dist/*.tar.gz
+	@$(BIN)/python .ci/sbom.py dist/*.whl
+	@$(MAKE) --no-print-directory lock
+	@$(BIN)/python .ci/release_check.py
+
 clean: ## remove the environment, the demo's runs and all caches
 	rm -rf $(VENV) $(DEMO) dist build site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(BIN)/uv:
 	@$(PYTHON) -c 'import sys; sys.exit("Ragstone needs Python 3.11 or newer, this is %d.%d; name another one: make PYTHON=python3.12" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'

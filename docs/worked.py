@@ -4,14 +4,14 @@
 
 Writes the pages' outputs anew. Commands stand in ``sh`` blocks, each with its output in the
 ``text`` block behind it, that of the last one where there are several; a ``csv NAME`` block is a
-file that the commands find. The sample file is there as ``cornwall.jsonl``. A ``text`` block whose
+file that the commands find. The demo's answers are there as ``demo.jsonl``. A ``text`` block whose
 last line is ``…`` shows as many lines of the output as it has before it.
 """
 
+import json
 import os
 import re
 import shlex
-import shutil
 import tempfile
 from contextlib import chdir
 from pathlib import Path
@@ -19,7 +19,7 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from ragstone.cli.app import app
-from ragstone.data import cornwall
+from ragstone.data.demo import demo_records
 
 PAGES = [
     Path(__file__).with_name(name)
@@ -35,7 +35,8 @@ def played(page: str) -> str:
     found = []
     last, at = "", 0
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
-        shutil.copy(cornwall(), "cornwall.jsonl")
+        answers = "".join(f"{json.dumps(record)}\n" for record in demo_records())
+        Path("demo.jsonl").write_text(answers, encoding="utf-8")
         for block in BLOCK.finditer(page):
             kind, name, text = block.groups()
             found.append(page[at : block.start()])

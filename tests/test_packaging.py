@@ -152,3 +152,87 @@ def test_the_app_and_the_monitor_start_without_an_extra() -> None:
         "ragstone.monitor.intake.intake_app, ragstone.monitor.intake.store_sender"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_package_index_gets_no_link_that_leads_nowhere() -> None:
+    """The README is shown there without the repository around it."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    readme = settings["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]
+    text = (ROOT / readme["fragments"][0]["path"]).read_text(encoding="utf-8")
+    assert "](docs/" in text
+    for substitution in readme["substitutions"]:
+        text = re.sub(substitution["pattern"], substitution["replacement"], text)
+    assert not re.findall(r"\]\((?!https?:|#)", text)
+    assert text.startswith("# Ragstone\n")
+    assert "metrics as rows and systems as columns" not in text
+
+
+CITATION = "cff-version: 1.2.0\nversion: 0.2.0\n"
+NAMES = ("Homepage", "Documentation", "Source", "Issues", "Changelog")
+URLS = "".join(f'{name} = "https://rag.test/{name}"\n' for name in NAMES)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """One that is ready to be released as 0.2.0."""
+    project = f'[project]\nname = "x"\nversion = "0.2.0"\n[project.urls]\n{URLS}'
+    (tmp_path / "pyproject.toml").write_text(project)
+    (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## [0.2.0] – 2026-11-30\n")
+    (tmp_path / "CITATION.cff").write_text(CITATION)
+    (tmp_path / "requirements.lock").write_text("")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-qm", "Ready")
+    git(tmp_path, "tag", "v0.2.0")
+    return tmp_path
+
+
+def git(folder: Path, *words: str) -> None:
+    author = ["-c", "user.name=Ada", "-c", "user.email=ada@rag.test", "-c", "commit.gpgsign=false"]
+    subprocess.run(["git", *author, *words], cwd=folder, check=True)
+
+
+def left_to_do(folder: Path) -> list[str]:
+    return list(runpy.run_path(str(ROOT / ".ci" / "release_check.py"))["left_to_do"](folder))
+
+
+def test_nothing_is_left_to_do_where_all_agree(repository: Path) -> None:
+    assert left_to_do(repository) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after", "words"),
+    [
+        ("CHANGELOG.md", "0.2.0", "0.1.0", "## [0.2.0] with the day"),
+        ("CHANGELOG.md", " – 2026-11-30", "", "## [0.2.0] with the day"),
+        ("CHANGELOG.md", "## [0.2.0]", "## [Unreleased]\n\n## [0.2.0]", "## [0.2.0] with the day"),
+        ("CITATION.cff", "0.2.0", "0.1.0", "CITATION.cff has to name version 0.2.0."),
+        ("pyproject.toml", "Issues", "Bugs", "lacks Issues."),
+        ("pyproject.toml", "rag.test/Source", "github.com/OWNER/x", "Source in [project.urls]"),
+    ],
+)
+def test_what_disagrees_is_left_to_do(
+    repository: Path, file: str, before: str, after: str, words: str
+) -> None:
+    text = (repository / file).read_text()
+    (repository / file).write_text(text.replace(before, after))
+    disagreement, *rest = left_to_do(repository)
+    assert words in disagreement
+    assert rest == [f"Not committed: {file}."]
+
+
+def test_changed_locks_and_a_tag_elsewhere_are_left_to_do(repository: Path) -> None:
+    (repository / "requirements.lock").write_text("polars==2.1.0\n")
+    assert left_to_do(repository) == ["make lock changed requirements.lock: test and commit."]
+    git(repository, "commit", "-qam", "Lock")
+    (elsewhere,) = left_to_do(repository)
+    assert elsewhere == "The tag v0.2.0 is at another commit than the one that is checked out."
+    git(repository, "tag", "-d", "v0.2.0")
+    (missing,) = left_to_do(repository)
+    assert missing.startswith("There is no tag v0.2.0 yet")
+
+
+def test_the_citation_is_of_this_version(project: dict[str, Any]) -> None:
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {project['version']}\n" in citation
+    assert f"\nlicense: {project['license']}\n" in citation

@@ -13,6 +13,7 @@ from typing import Any, get_args
 import polars as pl
 import pytest
 
+from ragstone import Run, read
 from ragstone.cli.runs import As
 from ragstone.core.errors import InputError
 from ragstone.report.layouts import EXCHANGE, LAYOUTS
@@ -233,6 +234,21 @@ def test_export_parquet_into_a_file(ragstone: Command, demo: Path, tmp_path: Pat
     assert outcome.status == 0
     assert pl.read_parquet(file).height > 0
     assert str(file) in outcome.err
+
+
+def test_a_file_is_exported_in_the_format_that_it_ends_with(
+    ragstone: Command, demo: Path, tmp_path: Path
+) -> None:
+    def exported(name: str) -> bytes:
+        assert ragstone("export", demo, "--what", "examples", "--out", tmp_path / name).status == 0
+        return (tmp_path / name).read_bytes()
+
+    exported("again.jsonl")
+    ids = [example.id for example in read(tmp_path / "again.jsonl")]
+    assert ids == list(Run.open(demo).examples()["id"])
+    assert exported("again.parquet").startswith(b"PAR1")
+    assert exported("again.txt") == exported("again.csv")
+    assert exported("again.csv").startswith(b"id,")
 
 
 def test_export_of_a_report_names_what_is_not_there(

@@ -145,6 +145,11 @@ def test_a_panel_speaks_for_its_members() -> None:
     assert [row["judge"] for row in rows] == ["a,b", "local"]
 
 
+def test_what_was_judged_under_two_subjects_stands_once() -> None:
+    judged = [{"subject": subject, "helpful": True} for subject in ("s", "t")]
+    assert len(record(quality=judged)["judgements"]["quality"]) == 1
+
+
 def test_each_metric_says_how_it_came_out_for_this_example_alone() -> None:
     scores: Rows = [
         {"metric": "hit", "value": 0.0, "label": "wrong", "reason": "note"},

@@ -105,6 +105,12 @@ def test_scores_that_are_lower_than_usual_are_named_the_furthest_first() -> None
     ]
 
 
+def test_of_many_low_scores_the_first_three_are_named() -> None:
+    better = {name: {"a": 0.0, "b": 1.0} for name in ("faithfulness", "answer_coverage")}
+    worse = {name: {"a": 1.0, "b": 0.0} for name in ("contradiction", "unsupported_claim")}
+    assert len(ranking(better | worse).examples[0].low) == 3
+
+
 def test_equal_examples_stand_in_the_order_of_the_data_and_are_cut_at_the_limit() -> None:
     given = {"faithfulness": {"d": 0.5, "b": 0.5, "c": 0.5}}
     assert [one.example_id for one in ranking(given, limit=2).examples] == ["d", "b"]

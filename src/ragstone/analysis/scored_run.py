@@ -167,7 +167,7 @@ class Scored:
         scores = self.run.scores([metric], columns) if read is None else read.select(columns)
         if not scores["example_id"].equals(self._keys["example_id"]):
             scores = self._keys.join(scores, on="example_id", how="left", maintain_order="left")
-        return scores.drop("example_id")
+        return pl.DataFrame(scores.get_columns()[1:])
 
     @cached_property
     def _keys(self) -> pl.DataFrame:

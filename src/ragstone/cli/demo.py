@@ -41,8 +41,7 @@ def demo(folder: Path = Path("runs"), *, no_browser: bool = False, at: "ServerAd
     Exit status: 0 stopped, 2 the folder has other runs of these names, or the port is taken.
 
     Args:
-        folder ([DIR]): Folder for the runs demo and demo-2, their data (demo.jsonl and
-            demo-2.jsonl, which are overwritten), the labels and the monitor's store.
+        folder ([DIR]): Folder for the runs demo and demo-2, the labels and the monitor's store.
         no_browser: Only print the address.
     """
     from ragstone import analysis

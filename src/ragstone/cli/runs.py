@@ -243,7 +243,7 @@ FILES: "dict[As, FileFormat]" = {"csv": "csv", "jsonl": "jsonl", "parquet": "par
 def export(
     run: options.RunFolder,
     *,
-    to: As = "csv",
+    to: As | None = None,
     what: str = SCORES,
     out: Path | None = None,
     without_corrections: bool = False,
@@ -256,7 +256,8 @@ def export(
 
     Args:
         to (--as): File format; or the suite whose report is wanted: CSV files with the columns of
-            the tool that the suite is named after; or the tool that opens it.
+            the tool that the suite is named after; or the tool that opens it. Default: the format
+            that FILE ends with, else csv.
         what: scores, estimates, judgements:KIND or examples.
         out (FILE): Output file; for a report, a folder for all its files, or FILE.csv for the
             first. Default: standard output, of a report the first file.
@@ -264,6 +265,9 @@ def export(
     from ragstone.core.files import write_result
     from ragstone.report import as_bytes, export_table
 
+    if to is None:
+        ending = "csv" if out is None else out.suffix.removeprefix(".")
+        to = next((name for name in FILES if name == ending), "csv")
     if to == "parquet" and out is None and sys.stdout.isatty():
         raise InputError("Parquet cannot be printed to a terminal. Name a file with --out.")
     if to not in FILES and what != SCORES:

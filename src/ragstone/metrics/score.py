@@ -315,20 +315,20 @@ def _combined(metric: Metric, lines: pl.DataFrame) -> pl.DataFrame:
     parts = metric.made_parts
     has_value = pl.col("status") == VALUE
     no_value = has_value & pl.col("value").is_null()
-    decided = metric.decided()
-    decided = pl.lit(value=False) if decided is None else decided.fill_null(value=False)
     word = metric.label()
     label = pl.lit(None, pl.String) if word is None else pl.when(has_value).then(word)
-    return (
+    outcomes = (
         lines.lazy()
         .with_columns(_filled(parts))
-        .with_columns(_outcome_of_parts(metric, parts))
-        .with_columns(decided=decided)
-        .with_columns(
+        .with_columns(*_outcome_of_parts(metric, parts), decided=pl.lit(value=False))
+    )
+    if (decided := metric.decided()) is not None:
+        outcomes = outcomes.with_columns(decided=decided.fill_null(value=False)).with_columns(
             status=pl.when("decided").then(pl.lit(VALUE, pl.UInt8)).otherwise("status"),
             reason=pl.when(pl.col("decided").not_()).then("reason"),
         )
-        .with_columns(
+    return (
+        outcomes.with_columns(
             value=pl.when(has_value).then(metric.combine().cast(pl.Float64).fill_nan(None))
         )
         .with_columns(
@@ -339,7 +339,7 @@ def _combined(metric: Metric, lines: pl.DataFrame) -> pl.DataFrame:
             label=label, reason=pl.when(has_value).then(_flags(metric, parts)).otherwise("reason")
         )
         .select("row", *(["reference"] if metric.by_reference else []), *SCORES, "decided")
-        .collect(optimizations=AS_WRITTEN)
+        .collect(engine="in-memory", optimizations=AS_WRITTEN)
     )
 
 
@@ -400,7 +400,7 @@ def _best_reference(metric: Metric, lines: pl.DataFrame, examples: pl.DataFrame)
         )
         .sort(unsure, best, descending=True, nulls_last=True, maintain_order=True)
         .unique(subset="row", keep="first", maintain_order=True)
-        .collect(optimizations=AS_WRITTEN)
+        .collect(engine="in-memory", optimizations=AS_WRITTEN)
     )  # fmt: skip
     return examples.select(ROW).join(chosen, on="row", how="left", maintain_order="left")
 

@@ -149,13 +149,15 @@ def ranked(run: Run, *, limit: int = MOST_RANKED) -> RankedExamples:
         pl.col("example_id").is_in(ids), pl.col("distance") > pl.col("usual")
     ).sort(pl.col("distance") - pl.col("usual"), descending=True, maintain_order=True)
     aside = [name for name in _directed(run.estimate_list) if name not in metrics]
+    low_scores: dict[str, list[LowScore]] = {name: [] for name in ids}
+    for name, *score in low.select("example_id", "metric", "value", "label").iter_rows():
+        low_scores[name].append(LowScore(*score))
     examples = []
     for name, system, shortfall in worst.rows():
         dossier = known[name]
-        rows = low.filter(pl.col("example_id") == name).select("metric", "value", "label")
         reasons = why(dossier, *metrics) or why(dossier, *aside)
         texts = dossier.example.question, dossier.example.answer
-        most = tuple(LowScore(*row) for row in rows.head(MOST_LOW).iter_rows())
+        most = tuple(low_scores[name][:MOST_LOW])
         examples.append(RankedExample(name, system, shortfall, most, *texts, tuple(reasons)))
     return RankedExamples(metrics, tuple(examples))
 

@@ -6,6 +6,7 @@ the run can give, or if its condition does not hold. A metric stays if a judge t
 at it, because failures are reported, not hidden.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -33,6 +34,8 @@ T = TypeVar("T")
 Several = Annotated[list[T], FailFast()]
 
 MOST_UNJUDGED = 0.1
+# How the reasons begin that no judge of the run can give a judgement.
+BY_NOBODY = ("not_judged", "local: no_")
 
 # The metric that tells whether any answer names a source.
 CITED = "citation_presence"
@@ -73,16 +76,21 @@ def candidates() -> tuple[Metric, ...]:
 
 def choose(offered: Sequence[Metric], counts: pl.DataFrame, facts: DataFacts) -> list[Metric]:
     """The metrics that the data and the judges allow, by how often each outcome came (``len``)."""
-    chosen = []
-    for metric in (offer for offer in offered if worth_it(offer, facts)):
-        of_metric = counts.filter(pl.col("metric") == str(metric))
-        by_nobody = pl.col("reason").str.contains("^(not_judged|local: no_)")
-        unjudged = (pl.col("status") == MISSING) & ((pl.col("reason") == metric.gap) | by_nobody)
-        valued = int(of_metric.filter(pl.col("status") == VALUE)["len"].sum())
-        nobody = int(of_metric.filter(unjudged)["len"].sum())
-        if valued > 0 and nobody <= MOST_UNJUDGED * (valued + nobody):
-            chosen.append(metric)
-    return chosen
+    gaps = {str(metric): metric.gap for metric in offered}
+    valued, unjudged = Counter[str](), Counter[str]()
+    outcomes = counts.select("metric", "status", "reason", "len").iter_rows()
+    for name, status, reason, times in outcomes:
+        by_nobody = reason == gaps.get(name) or (reason or "").startswith(BY_NOBODY)
+        if status == VALUE:
+            valued[name] += times
+        elif status == MISSING and by_nobody:
+            unjudged[name] += times
+
+    def is_judged(name: str) -> bool:
+        most = MOST_UNJUDGED * (valued[name] + unjudged[name])
+        return valued[name] > 0 and unjudged[name] <= most
+
+    return [metric for metric in offered if worth_it(metric, facts) and is_judged(str(metric))]
 
 
 def worth_it(metric: Metric, facts: DataFacts) -> bool:

@@ -22,6 +22,7 @@ from ragstone import evaluate, read
 from ragstone.analysis import annotate
 from ragstone.annotation.queue.form import ItemAnswers
 from ragstone.data import cornwall
+from ragstone.data.demo import demo_records
 from ragstone.data.write import as_record
 from ragstone.metrics import SUITES
 from ragstone.models.download import PLACE
@@ -104,7 +105,8 @@ def written(folder: Path) -> None:
     (folder / "many.jsonl").write_text("\n".join(many), encoding="utf-8")
     for name in ("answers", "labelled", "records"):
         (folder / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    shutil.copy(cornwall(), folder / "cornwall.jsonl")
+    answers = "\n".join(map(json.dumps, demo_records()))
+    (folder / "demo.jsonl").write_text(answers, encoding="utf-8")
     ragas = {"question": "user_input", "answer": "response", "contexts": "retrieved_contexts",
              "reference": "reference"}  # fmt: skip
     ours = [json.dumps(renamed(row, **ragas)) for row in data]
@@ -218,7 +220,7 @@ def playground(tmp_path_factory: pytest.TempPathFactory) -> Path:
         both = ["human", "local:strings"]
         evaluate("many.jsonl", metrics=["faithfulness"], judge=both, out="runs/many")
         evaluate("answers.jsonl", judge=both, by="question_type", out="runs/mine")
-        evaluate("cornwall.jsonl", judge="local:strings", out="run")
+        evaluate("demo.jsonl", judge="local:strings", out="run")
         for again in ("answers", "today", "yesterday"):
             shutil.copytree("runs/mine", f"runs/{again}")
         shutil.copytree("run", "runs/demo")

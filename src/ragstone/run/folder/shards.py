@@ -256,7 +256,9 @@ class Shards:
 
 def write_table(name: str, rows: pl.DataFrame | pl.LazyFrame, file: Path) -> File:
     """Write rows of a table, which may be more than memory holds, all or none; gives its record."""
+    height = None
     if isinstance(rows, pl.DataFrame):
+        height = rows.height
         # In one piece, for in how many a frame is made depends on the number of threads, and so
         # would the bytes.
         rows = rows.rechunk().lazy()
@@ -266,4 +268,6 @@ def write_table(name: str, rows: pl.DataFrame | pl.LazyFrame, file: Path) -> Fil
         shutil.rmtree(file)
     sink_parquet(rows, unfinished, rows_at_once=ROWS_AT_ONCE.get(name, FEW_WORDS))
     unfinished.replace(file)
-    return described(file)
+    if height is None:
+        height = scan_parquet(file).select(pl.len()).collect().item()
+    return described(file, height)

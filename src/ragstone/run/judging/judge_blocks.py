@@ -26,6 +26,7 @@ from ragstone.judgements import (
 )
 from ragstone.judges import LEDGER, Block, Filled, Judge
 from ragstone.judges.judge import HUMAN
+from ragstone.metrics.score import AS_WRITTEN
 from ragstone.run.calls.journal_reader import Entry
 from ragstone.run.folder.folder import Folder, of_no_example
 
@@ -156,13 +157,11 @@ def _as_they_are(
 def _chosen(
     tables: Tables, ask: str, ledger: pl.DataFrame, rows: pl.DataFrame, places: Mapping[str, int]
 ) -> pl.DataFrame:
-    ok = ledger.filter(pl.col("status") == "ok").with_columns(
-        turn=pl.col("judge").replace_strict(places, default=len(places), return_dtype=pl.UInt32)
-    )
-    joined = (
-        ok.select("row", "judge", "subject", "turn")
-        .join(rows, on=["subject", "judge"])
-        .sort("row", "turn", maintain_order=True)
+    ok = ledger.filter(pl.col("status") == "ok").select("row", "judge", "subject")
+    turns = [places.get(judge, len(places)) for judge in ok["judge"]]
+    with_turn = ok.lazy().with_columns(turn=pl.Series(turns, dtype=pl.UInt32))
+    joined = with_turn.join(rows.lazy(), on=["subject", "judge"]).sort(
+        "row", "turn", maintain_order=True
     )
     if _is_shared(ask):
         # Contexts are decided one by one, each by the first judge that did not leave it open. For
@@ -173,15 +172,15 @@ def _chosen(
         )
         joined = joined.sort("row", maintain_order=True)
     else:
-        first = ok.group_by("row").agg(pl.col("turn").min())
+        first = with_turn.group_by("row").agg(pl.col("turn").min())
         joined = joined.join(first, on=["row", "turn"], how="semi")
     over = ASKS[ask].over
-    if over is not None and "author" in joined.columns:
+    if over is not None and "author" in rows.columns:
         # Only rows about propositions of the judge whose propositions are in the tables.
         for maker in over.made_by:
-            authors = tables.of(maker).select("row", author="judge").unique()
+            authors = tables.of(maker).lazy().select("row", author="judge").unique()
             joined = joined.join(authors, on=["row", "author"], how="semi", maintain_order="left")
-    return joined.drop("turn")
+    return joined.drop("turn").collect(engine="in-memory", optimizations=AS_WRITTEN)
 
 
 def still_open(ask: str, block: Block, judges: Sequence[Judge]) -> list[int]:

@@ -14,7 +14,7 @@ from ragstone.core.errors import InputError
 from ragstone.data import Example, to_frame
 from ragstone.judgements import ASKS, KINDS, MISSING, VALUE
 from ragstone.judges import LEDGER
-from ragstone.metrics import QUICK, Metric, score
+from ragstone.metrics import QUICK, SCORES, Metric, score
 from ragstone.run.estimates.groups import NO_VALUE, by_column
 from ragstone.run.estimates.sums import FINE, origins, question_hash
 from ragstone.run.folder.schemas import STATUS_NAMES, AlikeScores, columns_of
@@ -133,11 +133,15 @@ def metric_by_metric(
     """The scores of all metrics below each other, a row an example, behind its keys."""
     status = pl.col("status").replace_strict(STATUS_NAMES, return_dtype=pl.String)
     return pl.concat(
-        pl.concat([keys, scores[str(metric)]], how="horizontal").select(
-            *keys.columns, pl.lit(str(metric)).alias("metric"), "value", "label", status, "reason"
+        pl.DataFrame(
+            [
+                *keys.get_columns(),
+                pl.Series("metric", [name]).new_from_index(0, keys.height),
+                *map(scores[name].get_column, SCORES),
+            ]
         )
-        for metric in metrics
-    )
+        for name in map(str, metrics)
+    ).with_columns(status)
 
 
 def shard_tables(blocks: Sequence[Mapping[str, pl.DataFrame]]) -> dict[str, pl.DataFrame]:
