@@ -265,9 +265,7 @@ def export(
     from ragstone.core.files import write_result
     from ragstone.report import as_bytes, export_table
 
-    if to is None:
-        ending = "csv" if out is None else out.suffix.removeprefix(".")
-        to = next((name for name in FILES if name == ending), "csv")
+    to = to or _format_of(out)
     if to == "parquet" and out is None and sys.stdout.isatty():
         raise InputError("Parquet cannot be printed to a terminal. Name a file with --out.")
     if to not in FILES and what != SCORES:
@@ -284,6 +282,11 @@ def export(
     else:
         write_result(out, as_bytes(export_table(opened, what), FILES[to]), private=True)
         print_notes([f"written to {out}."])
+
+
+def _format_of(file: Path | None) -> As:
+    ending = "" if file is None else file.suffix.removeprefix(".")
+    return next((name for name in FILES if name == ending), "csv")
 
 
 def write_as(run: "Run", suite: str, out: Path | None, repeated: Collection[str] = ()) -> None:
