@@ -19,7 +19,8 @@
       if (inDrawing(up) || look.overflowX === "visible" || look.display === "inline") continue;
       const edge = up.getBoundingClientRect();
       const says = look.textOverflow === "ellipsis" || look.webkitLineClamp !== "none" || up.matches("svg");
-      const cuts = ["hidden", "clip"].includes(look.overflowX) && !says;
+      // Of three dots alone nobody knows what they stand for.
+      const cuts = ["hidden", "clip"].includes(look.overflowX) && (!says || edge.width < 24);
       const low = bottom > edge.bottom + SLACK && look.maskImage === "none";
       if (cuts && (right > edge.right + SLACK || low)) faults.add(`cut: ${words}`);
       [left, top] = [Math.max(left, edge.left), Math.max(top, edge.top)];
@@ -40,7 +41,7 @@
     range.selectNodeContents(text);
     for (const { x, y, width, height } of range.getClientRects())
       // Without the room above and below the letters, which lines share.
-      add(new DOMRect(x, y + height / 4, width, height / 2), text.parentElement, text.data.trim().slice(0, 40), true);
+      add(new DOMRect(x, y + height / 8, width, height * 0.75), text.parentElement, text.data.trim().slice(0, 40), true);
   }
   for (const part of document.querySelectorAll("svg circle, svg rect, svg path, input, select, textarea, .btn"))
     if (!hidden(part)) add(part.getBoundingClientRect(), part, `<${part.localName} ${part.getAttribute("class") ?? part.id}>`, false);

@@ -519,7 +519,7 @@ def test_long_contexts_are_folded_and_opened_by_key_click_and_search(
     press(page, "o")
     expect(folded).to_have_count(2)
     press(page, "/")
-    page.keyboard.type("LIGHT")
+    page.keyboard.insert_text("LIGHT")
     expect(page.locator("output")).to_have_text("1")
     expect(folded).to_have_count(1)
     assert page.evaluate("[...CSS.highlights.get('found')].map(String)") == ["light"]

@@ -8,7 +8,7 @@ from shutil import copytree
 from typing import NamedTuple
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from ragstone import Run
 from ragstone.analysis import annotate
@@ -47,7 +47,6 @@ PAGES = {
 TASKS = {"answers": "grounding", "claims": "claims", "contexts": "relevance", "pairs": "preference"}
 """The task of each queue."""
 DESKS = [*TASKS, "adjudication", "a divided item"]
-BY_FINGER = {"is_mobile": True, "has_touch": True}
 
 
 class Demo(NamedTuple):
@@ -68,7 +67,7 @@ def demo(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Demo:
         queue = annotate(folder / "cornwall", labels, tasks=[task], per_item=3, n=9, name=name)
         for number, person in enumerate(("ann", "ben")):
             for place in (1, 2):
-                labels_of_parts = {
+                labels_of_parts: dict[tuple[str, str], dict[str, str]] = {
                     (part.unit, part.name): {
                         label.label: label.choices[(number + place) % len(label.choices)]
                         for label in queue.form.asked
@@ -168,7 +167,8 @@ def test_on_a_phone_the_contexts_of_an_example_come_after_what_is_judged_and_bef
 def test_a_finger_takes_a_run_as_the_baseline(
     serve: Serve, chromium: Browser, demo: Demo, wide: int
 ) -> None:
-    context = chromium.new_context(viewport={"width": wide, "height": 900}, **BY_FINGER)
+    size = ViewportSize(width=wide, height=900)
+    context = chromium.new_context(viewport=size, is_mobile=True, has_touch=True)
     page = context.new_page()
     page.goto(serve(demo.folder))
     expect(page.locator(".pin").first).to_be_visible()

@@ -66,7 +66,7 @@ def test_the_worst_answers_lead_to_their_examples(client: TestClient, runs: Path
         example.example_id for example in worst
     ]
     first = unescape(re.sub("<[^>]+>", " ", section)).split(" · ")
-    assert worst[0].question in first[0]
+    assert str(worst[0].question) in first[0]
     assert first[0].split()[-1] == worst[0].system
     assert first[1] == f"{worst[0].low[0].metric} {worst[0].low[0].value:.3f}"
 

@@ -378,7 +378,8 @@ _WORDS = {
     "undefined": "null",
 }
 _BEFORE_VALUE = frozenset("{[:,")
-_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)|\"", re.DOTALL)
+# Escapes of JSON, which stay, in one run; one of another language; a quote that is not escaped.
+_ESCAPE = re.compile(r"(?:\\(?:u[0-9a-fA-F]{4}|[\"\\/bfnrt]))+|\\.|\"", re.DOTALL)
 
 
 def _repaired(text: str, start: int) -> tuple[str, int]:
