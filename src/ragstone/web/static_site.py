@@ -33,11 +33,12 @@ CONTROLS = frozenset(("input", "select", "textarea", "label", "button"))
 # Text and values of attributes are escaped in our pages, so that this finds whole tags: those that
 # may go, lead elsewhere or get something, by their name or by what they look like.
 READ = re.compile(
-    rf"<({'|'.join(sorted(CONTROLS))}|a|form|head|img|link|main|meta|script)\b([^>]*)>"
-    r'|<([a-z]\w*)\b([^>]*\s(?:hx-|class="(?:[^"]* )?(?:sheet|noting|over|set|field|token)[ "])'
-    r"[^>]*)>"
+    rf"<({'|'.join(sorted(CONTROLS))}|a|form|head|img|link|main|meta|script)\b([^<>]*)>"
+    r'|<([a-z]\w*)\b([^<>]*\s(?:hx-|class="(?:[^"]* )?(?:sheet|noting|over|set|field|token)[ "])'
+    r"[^<>]*)>"
 )
 ATTRIBUTE = re.compile(r'([\w:.-]+)(?:="([^"]*)")?')
+TAG = re.compile(r"<(/?)([a-z]\w*)\b[^<>]*>")
 LIVE = re.compile(r'\s(?:hx-[\w:.-]+|data-choice)(?:="[^"]*")?')
 
 # A file has no origin of its own, so that a browser may not take it for ``'self'``.
@@ -90,8 +91,9 @@ class _Rewriter:
         """Return where the tag that closes another one begins and ends."""
         open_tags = 1
         if tag not in VOID:
-            for match in re.compile(rf"<(/?){tag}\b[^>]*>").finditer(self._html, opened.end()):
-                open_tags += -1 if match[1] else 1
+            for match in TAG.finditer(self._html, opened.end()):
+                if match[2] == tag:
+                    open_tags += -1 if match[1] else 1
                 if not open_tags:
                     return match.span()
         return opened.end(), opened.end()
