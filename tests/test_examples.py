@@ -8,7 +8,7 @@ import subprocess
 import time
 import tomllib
 from contextlib import closing
-from importlib.metadata import requires
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -35,9 +35,11 @@ def commands_in(readme: Path) -> list[list[str]]:
 
 def installs(arguments: list[str]) -> None:
     """Nothing is installed here, so what is asked for has to be among what the project names."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    extras = project["project"]["optional-dependencies"]
-    known = re.findall(r"[\w.-]+", " ".join(requires("ragstone") or ()).lower())
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    project, developers = settings["project"], settings["dependency-groups"]["dev"]
+    extras = project["optional-dependencies"]
+    named = [*project["dependencies"], *developers, *chain.from_iterable(extras.values())]
+    known = re.findall(r"[\w.-]+", " ".join(named).lower())
     for name in arguments:
         place, _, extra = name.rstrip("]").partition("[")
         assert extra in extras if extra else place == "." or name in known, name

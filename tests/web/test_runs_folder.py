@@ -9,6 +9,7 @@ import pytest
 import ragstone
 from ragstone.core.errors import DamagedRun
 from ragstone.run import Run
+from ragstone.web import runs_folder
 from ragstone.web.example_rows import example_rows
 from ragstone.web.runs_folder import HELD, RunsFolder
 
@@ -92,3 +93,16 @@ def test_the_run_that_was_not_looked_at_for_longest_is_let_go(tmp_path: Path) ->
     held = [runs.opened(name) for name in others]
     assert [runs.opened(name) for name in others] == held
     assert runs.opened("0") is not opened
+
+
+def test_a_run_may_be_deleted_while_the_pages_are_prepared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def deleted(file: Path) -> None:
+        raise FileNotFoundError(file)
+
+    made(tmp_path / "run")
+    monkeypatch.setattr(runs_folder, "found_run", deleted)
+    with pytest.raises(FileNotFoundError):
+        RunsFolder(tmp_path).runs()
+    runs_folder._prepare(RunsFolder(tmp_path))

@@ -356,12 +356,14 @@ def prepare_soon(folder: RunsFolder) -> None:
 
 
 def _prepare(folder: RunsFolder) -> None:
-    finished = [run for run in folder.runs() if run.form and run.form.finished]
-    for run in finished[:PREPARED]:
-        with suppress(RagstoneError):
-            folder.calm.wait()
-            folder.summary(run.path.name)
-            folder.failures(run.path.name)
+    # A run may be deleted meanwhile.
+    with suppress(FileNotFoundError):
+        finished = [run for run in folder.runs() if run.form and run.form.finished]
+        for run in finished[:PREPARED]:
+            with suppress(RagstoneError):
+                folder.calm.wait()
+                folder.summary(run.path.name)
+                folder.failures(run.path.name)
 
 
 def _estimates(run: FoundRun) -> Sequence[Estimate]:

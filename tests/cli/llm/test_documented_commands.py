@@ -227,7 +227,7 @@ def playground(tmp_path_factory: pytest.TempPathFactory) -> Path:
         labelled(Path("runs"))
         gate = ("--max-false-pass", "0.15", "--out", "gate.json")
         assert call("guard", "calibrate", "labelled.csv", *gate).status == 0
-        exported = call("export", "run", "--as", "inspectorraget", "--out", "run.json")
+        exported = call("export", "runs/mine", "--as", "inspectorraget", "--out", "run.json")
         assert exported.status == 0, exported.err
     return folder
 
