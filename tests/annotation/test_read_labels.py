@@ -210,15 +210,15 @@ def test_a_sheet_returned_empty_says_that_no_cell_is_filled(tmp_path: Path) -> N
     path = tmp_path / "labels.csv"
     path.write_text("id,annotator,question,answer_outcome\na,ann,Why?,\nb,ann,Who?,\n")
     (fault,) = faults(path)
-    assert fault.got == "no cell of answer_outcome is filled"
+    assert fault.got == "only empty cells in answer_outcome"
     path.write_text("id,topic,answer_outcome\na,rivers,\n")
     assert read_label_table(path).notes == ("no_cell_filled?columns=answer_outcome",)
     path.write_text("id,kind,column,value\na,quality,helpful,\n")
     (fault,) = faults(path)
-    assert fault.got == "no cell of value is filled"
+    assert fault.got == "only empty cells in value"
     path.write_text("id,verdict\na,\n")
     (fault,) = faults(path, {"answer_outcome": "verdict"})
-    assert fault.got == "no cell of answer_outcome is filled"
+    assert fault.got == "only empty cells in answer_outcome"
 
 
 @pytest.mark.parametrize(

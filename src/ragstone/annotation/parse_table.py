@@ -165,7 +165,7 @@ def _nothing(
     rows: Sequence[GivenRow], source: str, seen: Sequence[str], columns: Mapping[str, str]
 ) -> Fault:
     if empty := _empty(rows, seen, columns):
-        got = f"no cell of {' or '.join(map(ascii_safe, empty))} is filled"
+        got = f"only empty cells in {' and '.join(map(ascii_safe, empty))}"
         return Fault(source, None, "", "at least one label", got)
     known = ", ".join(known_labels())
     got = f"the columns {', '.join(map(ascii_safe, seen))}" if seen else "none"
