@@ -147,3 +147,12 @@ def test_another_run_of_its_name_is_left_alone(tmp_path: Path) -> None:
     assert outcome.status == 2
     assert "name another folder: ragstone demo FOLDER" in outcome.err
     assert [path.name for path in tmp_path.iterdir()] == ["demo"]
+
+
+def test_the_store_of_labels_beside_a_run_is_named_where_it_has_none(
+    printed: str, folder: Path
+) -> None:
+    assert printed
+    outcome = call("calibrate", str(folder / "demo"))
+    assert outcome.status == 2
+    assert f"--labels {folder}/labels.sqlite" in outcome.err

@@ -10,6 +10,7 @@ import polars as pl
 from ragstone.analysis.scored_run import Scored, known_metric
 from ragstone.annotation.label_names import Ends
 from ragstone.annotation.label_table import LabelTable
+from ragstone.annotation.queue.labels_store import FILE as LABELS_STORE
 from ragstone.annotation.read_labels import labels_of, read_label_table
 from ragstone.core.errors import InputError
 from ragstone.core.messages import argument, call, reason
@@ -290,9 +291,11 @@ def labels_for(
     labelled = from_frame(run.examples(where=pl.col("labels") != NO_LABELS))
     if not labelled:
         draw = call("draw_sample", argument("scored", run.in_hints))
+        beside = run.path.with_name(LABELS_STORE)
         raise InputError(
             f"The examples of {run.path} carry no labels. Name a file of them: "
-            f"{argument('labels', 'FILE')}. {draw} draws what to fill in."
+            f"{argument('labels', beside if beside.is_file() else 'FILE')}. {draw} draws what to "
+            "fill in."
         )
     return labels_of(
         labelled, columns=columns, scales=scales or {}, source=f"the data of {run.path}"
