@@ -105,7 +105,6 @@ def metric(
             "name": function.__name__, "family": family, "over": view, "range": range,
             "empty": empty, "identity": identity, "made_by": staticmethod(function),
             "__doc__": function.__doc__ or "A user's own metric.",
-            "__module__": function.__module__,
         }  # fmt: skip
         bases: tuple[type, ...] = (Metric,)
         if takes_rows:
@@ -114,6 +113,8 @@ def metric(
         else:
             namespace["rule"] = lambda self: _single(view, function())  # noqa: ARG005
         cls = make_dataclass(function.__name__, [], bases=bases, namespace=namespace, frozen=True)
+        # From Python 3.12 on a dataclass made so says that it is of this module.
+        cls.__module__ = function.__module__
         instance: Metric = cls()
         for part in instance.parts().values():
             if not isinstance(part.rule, pl.Expr):
