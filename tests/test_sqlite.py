@@ -14,7 +14,14 @@ from pathlib import Path
 import pytest
 
 import ragstone
-from ragstone.core.sqlite import SqliteLayout, explained, is_damaged, open_file, open_to_read
+from ragstone.core.sqlite import (
+    Connection,
+    SqliteLayout,
+    explained,
+    is_damaged,
+    open_file,
+    open_to_read,
+)
 
 LAYOUT = SqliteLayout(
     owner=0x1234, version=3, tables=("CREATE TABLE notes (text TEXT)",), synchronous="FULL"
@@ -200,7 +207,7 @@ def test_a_file_that_another_process_is_just_making_is_not_taken_for_a_foreign_o
     real = sqlite3.connect
 
     def connect(*given: object, **options: object) -> sqlite3.Connection:
-        return real(*given, **{"factory": OvertakenConnection} | options)  # type: ignore[call-overload,no-any-return]
+        return real(*given, **options | {"factory": OvertakenConnection})  # type: ignore[call-overload,no-any-return]
 
     monkeypatch.setattr("ragstone.core.sqlite.sqlite3.connect", connect)
     OvertakenConnection.overtaking = True
@@ -219,3 +226,14 @@ def test_a_file_on_a_read_only_disk_is_said_to_be_there(
     monkeypatch.setattr(os, "access", lambda path, _: path != file.parent)
     assert "it is in a read-only folder. Make the folder writable" in str(explained(error, file))
     assert "read-only folder" not in str(explained(error, file.with_name("other.sqlite")))
+
+
+def test_a_connection_that_is_let_go_is_closed(tmp_path: Path) -> None:
+    open_file(tmp_path / "store.sqlite", LAYOUT).close()
+    written = open_file(tmp_path / "store.sqlite", LAYOUT)
+    read = open_to_read(tmp_path / "store.sqlite", LAYOUT)
+    for connection in (written, read):
+        assert isinstance(connection, Connection)
+        connection.__del__()
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            connection.execute("SELECT 1")

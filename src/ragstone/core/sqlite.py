@@ -96,6 +96,15 @@ def needs(version: int) -> str:
     return f"a later version of Ragstone wrote it: install Ragstone {release} or newer"
 
 
+class Connection(sqlite3.Connection):
+    """A connection that closes itself: from Python 3.13 on one that is let go open is warned of."""
+
+    def __del__(self) -> None:
+        # One that could not be opened cannot be closed.
+        with suppress(sqlite3.ProgrammingError):
+            self.close()
+
+
 def open_file(
     file: Path, layout: SqliteLayout, note: Callable[[str], None] | None = None
 ) -> sqlite3.Connection:
@@ -108,7 +117,9 @@ def open_file(
         sqlite3.Error: It cannot be opened, or has another layout.
     """
     private_file(file)
-    connection = sqlite3.connect(file, timeout=BUSY, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(
+        file, timeout=BUSY, isolation_level=None, check_same_thread=False, factory=Connection
+    )
     try:
         emptied = False
         if _version(connection, layout) != layout.version:
@@ -145,9 +156,10 @@ def open_to_read(file: Path, layout: SqliteLayout) -> sqlite3.Connection:
             earlier version.
     """
     for query in ("mode=ro", "immutable=1"):
-        connection = sqlite3.connect(
-            f"{file.absolute().as_uri()}?{query}", uri=True, timeout=BUSY, check_same_thread=False
-        )
+        connection: sqlite3.Connection = sqlite3.connect(
+            f"{file.absolute().as_uri()}?{query}", uri=True, timeout=BUSY, check_same_thread=False,
+            factory=Connection,
+        )  # fmt: skip
         try:
             version = _version(connection, layout)
             if version not in {layout.version, *layout.steps}:
@@ -345,7 +357,7 @@ def _upgraded_copy(
     connection: sqlite3.Connection, layout: SqliteLayout, version: int
 ) -> sqlite3.Connection:
     """A temporary copy, taken to the layout; the connection is closed."""
-    copy = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+    copy = sqlite3.connect("", isolation_level=None, check_same_thread=False, factory=Connection)
     try:
         with closing(connection):
             connection.backup(copy)
