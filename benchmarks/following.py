@@ -20,13 +20,13 @@ from traffic import BATCH, Attributes, request, span
 
 from ragstone import read
 from ragstone.data import Example, cornwall
+from ragstone.data.traces import Redaction
+from ragstone.data.traces.otlp import read_traces
 from ragstone.monitor.duties.draw_answers import draw_answers
 from ragstone.monitor.duties.fold_traces import Folding
 from ragstone.monitor.duties.periodic_steps import check_answers, usual_guard
 from ragstone.monitor.settings.sections import JudgingSettings, SamplingSettings
 from ragstone.monitor.store.store import MonitorStore, open_store
-from ragstone.monitor.traces import Redaction
-from ragstone.monitor.traces.otlp import read_traces
 
 
 def main(traces: int = 2_000) -> None:

@@ -61,20 +61,21 @@ class Forked:
         """The address that it prints first, once it serves there."""
         until = time.monotonic() + PATIENCE
         while self.returncode is None and time.monotonic() < until:
-            if printed := re.search(r"https?://\S+(?=\s)", self._printed("out")):
+            if printed := re.search(r"https?://\S+(?=\s)", self.printed("out")):
                 return printed[0]
             time.sleep(0.02)
-        raise AssertionError(self._printed("out") + self._printed("err"))
+        raise AssertionError(self.printed("out") + self.printed("err"))
 
     def communicate(self) -> tuple[str, str]:
         """Wait for its end; what it printed, and what it printed of errors."""
         self._process.join(PATIENCE)
         assert self.returncode is not None, "it does not end"
-        out, err = self._printed("out"), self._printed("err")
+        out, err = self.printed("out"), self.printed("err")
         shutil.rmtree(self._output, ignore_errors=True)  # It is gone if somebody waited before.
         return out, err
 
-    def _printed(self, name: str) -> str:
+    def printed(self, name: str = "out") -> str:
+        """What it printed so far, or with ``err`` what of errors."""
         file = self._output / name
         return file.read_text("utf-8") if file.exists() else ""
 

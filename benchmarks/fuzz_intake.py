@@ -30,10 +30,7 @@ from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, TracesData
 
 from ragstone.data import as_record
-from ragstone.monitor.intake.group_commit import IntakeSettings
-from ragstone.monitor.intake.intake_app import PATHS, IntakeApp
-from ragstone.monitor.store.store import open_store
-from ragstone.monitor.traces import (
+from ragstone.data.traces import (
     ReceivedBody,
     Redaction,
     SpanLimits,
@@ -41,8 +38,11 @@ from ragstone.monitor.traces import (
     fold,
     read_examples,
 )
-from ragstone.monitor.traces.attribute_names import FACTS, ROLES
-from ragstone.monitor.traces.otlp import read_logs, read_traces
+from ragstone.data.traces.attribute_names import FACTS, ROLES
+from ragstone.data.traces.otlp import read_logs, read_traces
+from ragstone.monitor.intake.group_commit import IntakeSettings
+from ragstone.monitor.intake.intake_app import PATHS, IntakeApp
+from ragstone.monitor.store.store import open_store
 
 START = 1_790_000_000_000_000_000
 LIMITS = SpanLimits(spans=200, attributes=50, attribute_length=2_000, span_length=20_000)

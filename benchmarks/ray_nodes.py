@@ -16,6 +16,8 @@ from typing import Any
 HEARTBEAT = {"health_check_period_ms": 500, "health_check_failure_threshold": 3,
              "health_check_timeout_ms": 500, "health_check_initial_delay_ms": 500}  # fmt: skip
 """A node that is silent for two seconds is taken for dead; by Ray's own settings it is later."""
+HEAD = {"num_cpus": 1, "include_dashboard": False, "no_monitor": True, "include_log_monitor": False}
+"""Of what a head also starts, nothing that only tells people of the cluster or makes it larger."""
 
 
 class RayNodes:
@@ -99,7 +101,7 @@ def main() -> None:
 
     cluster = Cluster(
         initialize_head=True,
-        head_node_args={"num_cpus": 1, "include_dashboard": False, "_system_config": HEARTBEAT},
+        head_node_args=HEAD | {"_system_config": HEARTBEAT},
     )
     nodes: list[Any] = [cluster.add_node(num_cpus=1) for _ in range(int(sys.argv[1]) - 1)]
     print("told", cluster.address, flush=True)

@@ -2,9 +2,9 @@
 
     python docs/build_site.py
 
-The pages are the Markdown files of this repository that README.md leads to, and the reference of
-the Python names. They are copied with the layout of the repository, so their links hold on the
-site as they do on a code host. Beside each page lies its Markdown; ``llms.txt`` lists them.
+The pages are the Markdown files of this repository that README.md leads to, and a reference of the
+Python names. They keep the layout of the repository, so links work on the site as they do in the
+repository. The Markdown of each page lies beside it, and ``llms.txt`` lists all pages.
 """
 
 import json
@@ -30,7 +30,7 @@ Navigation = dict[str, dict[str, str]]
 
 
 def documents(start: Path = ROOT / "README.md") -> list[Path]:
-    """Return the files that the start leads to, Markdown and what it shows or links."""
+    """Return the files that the start leads to: Markdown, and the pictures and files it links."""
     files, waiting = [start], [start]
     while waiting:
         page = waiting.pop()
@@ -128,8 +128,10 @@ def faults(site: Path) -> Iterator[str]:
     for file, page in pages.items():
         name = file.relative_to(site).as_posix()
         if "```" in file.read_text(encoding="utf-8"):
-            yield f"{name}: a block of code is not taken for one"
-        twins = [file.with_suffix(".md"), file.with_name("README.md")]
+            yield f"{name}: a block of code is shown as text"
+        twins = [file.with_suffix(".md")]
+        if file.name == "index.html":
+            twins.append(file.with_name("README.md"))
         if name != "404.html" and not any(twin.is_file() for twin in twins):
             yield f"{name}: no Markdown beside it"
         yield from (f"{name}: loads {address}" for address in page.loads if is_elsewhere(address))
@@ -149,12 +151,12 @@ def faults(site: Path) -> Iterator[str]:
 
 
 def is_elsewhere(address: str) -> bool:
-    """Return whether an address is one of another server."""
+    """Return whether an address is on another server."""
     return bool(urlsplit(address).netloc)
 
 
 def main() -> None:
-    """Build the site anew; it is there only if nothing is wrong with it."""
+    """Build the site anew; if anything is wrong with it, there is none."""
     folder = ROOT / "build" / "docs"
     pages = folder / "pages"
     shutil.rmtree(folder, ignore_errors=True)

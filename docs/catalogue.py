@@ -6,7 +6,7 @@ python docs/catalogue.py
 import inspect
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from ragstone.metrics import (
     parse_metric,
 )
 from ragstone.report.number_format import ARROWS, FAMILIES, bands_of
-from ragstone.report.pages.catalogue_page import MetricEntry, entry
+from ragstone.report.pages.catalogue_page import MetricEntry, entry, range_in_words
 from ragstone.report.sentences.run_words import BECAUSE, COUNTED, LOOKS_BAD, NAMES
 
 PAGE = Path(__file__).with_name("metrics.md")
@@ -38,6 +38,11 @@ MODELS = ("encoder", "cross-encoder")
 
 NOBODY_YET = {"parts", "parts_answered", "directness", "focus", "consistency"}
 """Columns that no judge of this version fills, though people's labels fill others beside them."""
+
+NEEDED: Mapping[str, Mapping[str, str]] = {
+    "contains": {"text": "Paris"}, "regex": {"pattern": "^Yes"},
+}  # fmt: skip
+"""Parameters without which a metric cannot be made."""
 
 HEAD = """\
 # Metrics
@@ -72,8 +77,10 @@ def page() -> str:
 def overview() -> str:
     """The names, by family."""
     lines = []
-    for family, members in groupby(entries(), key=lambda one: one.family):
-        names = " ".join(f"[`{one.name}`](#{one.name}) {ARROWS[one.better]}" for one in members)
+    for family, members in groupby(entries(), key=lambda metric: metric.family):
+        names = " ".join(
+            f"[`{metric.name}`](#{metric.name}) {ARROWS[metric.better]}" for metric in members
+        )
         lines.append(f"- {FAMILIES[family]}: {names}")
     return "\n".join(lines)
 
@@ -97,19 +104,19 @@ def families() -> Iterator[str]:
 
 def in_full(kind: type[Metric]) -> str:
     """One metric: its definition, and what follows from the code."""
-    one = entry(kind)
-    parts = [f"#### {one.name}", markdown(one.docstring)]
-    facts = [f"{span(one)} {ARROWS[one.better]}"]
+    metric = entry(kind)
+    parts = [f"#### {metric.name}", markdown(metric.docstring)]
+    facts = [f"{span(metric)} {ARROWS[metric.better]}"]
     if not issubclass(kind, Composite):
-        facts[0] += f" · needs {needs(one)}"
+        facts[0] += f" · needs {needs(metric) or 'no judgements'}"
         facts += [f"Undefined: {', '.join(f'`{why}`' for why in undefined(kind))}"]
         facts += [f"Without rows: {value}" for value in without_rows(kind)]
     else:
         facts.append(f"Components: {components(kind)}")
-    if one.parameters:
-        given = ", ".join(f"`{name}={value!r}`" for name, value in one.parameters.items()
+    if metric.parameters:
+        parameters = ", ".join(f"`{name}={value!r}`" for name, value in metric.parameters.items()
                           if not (name == "weights" and value))  # fmt: skip
-        facts.append(f"Parameters: {given}")
+        facts.append(f"Parameters: {parameters}")
     return "\n\n".join([*parts, "\n".join(f"- {fact}" for fact in facts)])
 
 
@@ -120,16 +127,20 @@ def entries() -> list[MetricEntry]:
     return [entry(kind) for kind in kinds]
 
 
-def span(one: MetricEntry) -> str:
+def span(metric: MetricEntry) -> str:
     """The range in words."""
-    low, high = one.range
-    return f"{low:g} or {high:g} (rate)" if one.rate else f"{low:g} to {high:g}"
+    return f"{range_in_words(metric)}{' (rate)' * metric.rate}"
 
 
-def needs(one: MetricEntry) -> str:
+def example_of(kind: type[Metric]) -> Metric:
+    """The metric, with a parameter that it needs."""
+    return kind(**NEEDED.get(kind.name, {}))
+
+
+def needs(metric: MetricEntry) -> str:
     """The tables of judgements, each with who alone can fill it, where that is not a judge here."""
-    kind = metric_types()[one.name]
-    made = kind()
+    kind = metric_types()[metric.name]
+    made = example_of(kind)
     columns = frozenset[str]().union(*(part.columns for part in made.parts().values()))
     names: dict[str, str] = {}
     for ask in sorted(made.asks, key=list(ASKS).index):
@@ -151,7 +162,7 @@ def needs(one: MetricEntry) -> str:
 
 def undefined(kind: type[Metric]) -> list[str]:
     """The reasons it can give, in the order in which they are looked for."""
-    made = kind()
+    made = example_of(kind)
     required = dict.fromkeys(made.requires)
     for ask in sorted(made.asks, key=list(ASKS).index):
         required.update(dict.fromkeys(ASKS[ask].requires))
@@ -167,7 +178,7 @@ def without_rows(kind: type[Metric]) -> list[str]:
     """The value where there is nothing to count, where that is a value."""
     values = {
         f"{part.empty:g}" + (f", flagged `{part.empty_flag}`" if part.empty_flag else "")
-        for name, part in kind().parts().items()
+        for name, part in example_of(kind).parts().items()
         if not isinstance(part.empty, Undefined) and name == "value"
     }
     return sorted(values)

@@ -73,7 +73,7 @@ def about(name: str, value: Any, prefix: str = "") -> Iterator[str]:
     meant = inspect.unwrap(value)
     tree = definitions(meant.__module__)[meant.__name__]
     if isinstance(tree, Function):
-        # A function that another one wraps has that one's signature.
+        # A wrapper has the signature of the function that it wraps.
         is_async = inspect.iscoroutinefunction(value)
         tree = (ast.AsyncFunctionDef if is_async else type(tree))(**{**vars(tree), "name": name})
         yield fenced(stub(tree))
@@ -85,7 +85,7 @@ def about(name: str, value: Any, prefix: str = "") -> Iterator[str]:
     yield markdown(ast.get_docstring(tree) or "")
     yield listed("Attributes", attribute_docstrings(tree))
     for node in tree.body:
-        # A method without a docstring does what that of its base does.
+        # A method without a docstring does what its base class says.
         if is_public_method(node) and (docstring := ast.get_docstring(node)):
             yield f"### `{prefix}{name}.{node.name}`"
             yield fenced(stub(node))
@@ -96,9 +96,7 @@ def about(name: str, value: Any, prefix: str = "") -> Iterator[str]:
 def definitions(module: str) -> dict[str, ast.AST]:
     """Return the classes and functions of a module's source, by name."""
     tree = ast.parse(Path(str(sys.modules[module].__file__)).read_text(encoding="utf-8"))
-    # The outermost come first, and of two with a name the first is taken.
-    nodes = [node for node in ast.walk(tree) if isinstance(node, Function | ast.ClassDef)]
-    return {node.name: node for node in reversed(nodes)}
+    return {node.name: node for node in tree.body if isinstance(node, Function | ast.ClassDef)}
 
 
 def summary(value: Any) -> str:
@@ -172,7 +170,7 @@ def markdown(docstring: str) -> str:
 
 
 def paragraphs(text: str) -> Iterator[str]:
-    """Yield the paragraphs of a text, those that are indented, and tables, as blocks of code."""
+    """Yield the paragraphs of a text; indented ones and tables become blocks of code."""
     for block in re.split(r"\n\n+(?=\S)", text.strip("\n")):
         for part in re.split(r"\n\n+(?=    )", block, maxsplit=1):
             if re.match(r"    |\S+( {3,}|={5})", part):
@@ -197,8 +195,3 @@ def listed(title: str, entries: Iterable[tuple[str, ...]]) -> str:
         for name, text in entries
     ]
     return "\n\n".join([f"**{title}**", "\n".join(rows)]) if rows else ""
-
-
-if __name__ == "__main__":
-    for name, text in pages().items():
-        Path(sys.argv[1], f"{name}.md").write_text(text, encoding="utf-8")

@@ -2,8 +2,8 @@
 
     python docs/screens.py
 
-Needs chromium. The pictures are written to docs/screens, and beside them, in drawn-from.json, of
-which templates, styles and code of each page they were taken.
+Needs chromium. The pictures are written to docs/screens; drawn-from.json beside them has a
+fingerprint of the code, the templates and the styles of each picture's page.
 """
 
 import json

@@ -9,8 +9,8 @@ python docs/trace_names.py
 from collections.abc import Iterator
 from pathlib import Path
 
-from ragstone.monitor.traces import FACTS, SpanLimits
-from ragstone.monitor.traces.attribute_names import ROLES
+from ragstone.data.traces import FACTS, SpanLimits
+from ragstone.data.traces.attribute_names import ROLES
 
 PAGE = Path(__file__).with_name("trace-attributes.md")
 
@@ -18,7 +18,7 @@ HEAD = """\
 # What is read of a trace
 
 The attributes that the monitor reads, what it makes of them, and what it does not take in. Written by
-`python docs/trace_names.py`. How to send traces is said in [Watch production](watch.md).
+`python docs/trace_names.py`. [Watch production](watch.md) says how to send traces.
 """
 
 BECOMES = """\

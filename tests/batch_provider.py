@@ -121,6 +121,13 @@ class BatchProvider:
         self.page = 2
         self.url = ""
 
+    def reset(self) -> None:
+        """Return to the first state, at the same address."""
+        speaks, url = self.speaks, self.url
+        vars(self).clear()
+        self.__init__(speaks)  # type: ignore[misc]
+        self.url = url
+
     @property
     def judge(self) -> str:
         """Its name as a judge, with ``environment`` in place."""

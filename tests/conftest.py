@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -10,6 +11,8 @@ from pathlib import Path
 import pytest
 import typer.testing
 from hypothesis import HealthCheck, settings
+from hypothesis.internal import charmap
+from hypothesis.internal.intervalsets import IntervalSet
 from typer.main import get_command
 
 from ragstone.core.errors import MissingDependency, ModelError
@@ -27,6 +30,12 @@ settings.register_profile(
 settings.load_profile("any machine")
 """A busy machine is slow now and then, which says nothing about the code."""
 
+CHARACTERS = (IntervalSet([(0, 0xD7FF), (0xE000, sys.maxunicode)]), IntervalSet([]))
+tried = charmap.intervals_from_codec
+encodable = lambda codec: CHARACTERS if codec == "utf-8" else tried(codec)  # noqa: E731
+charmap.intervals_from_codec = encodable  # type: ignore[assignment]
+"""What UTF-8 encodes is known; to try a million characters takes each worker seconds."""
+
 USERS_CACHE = os.environ.get("RAGSTONE_CACHE")
 MARKS = {
     "browser": ("chromium",),
@@ -37,13 +46,13 @@ MARKS = {
 """Marks, and the fixtures that a test with the mark uses."""
 
 STARTED = {"chromium", "ray_cluster", "s3_address", "minilm"}
-"""What each worker would start of its own, beside torch, which takes seconds to import."""
+"""Fixtures that every worker would have to start for itself, which takes seconds."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests by what they use, or by a parameter that names it.
 
-    Files with tests that need what is started come first: one worker has them, and starts it.
+    Files with tests that use one of ``STARTED``, or torch, come first, so one worker gets them.
     """
     started = set()
     for item in items:
@@ -60,7 +69,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Exempt all tests from garbage collection: to look at 21,000 of them takes a second."""
+    """Exempt all tests from garbage collection, which takes a second for 21,000 of them."""
     gc.freeze()
 
 

@@ -10,6 +10,9 @@ import ragstone.judgements
 import ragstone.metrics  # noqa: F401
 from ragstone.core.user_code import GIVEN, REGISTRIES
 
+# Metrics that a parameter without a default has to make.
+NEED_A_PARAMETER = ("contains", "regex", "composite")
+
 
 @contextmanager
 def registries_restored() -> Iterator[None]:

@@ -98,10 +98,11 @@ def test_licences_are_those_that_installed_packages_name() -> None:
     for name, (licence, _) in script["DIRECT"].items():
         with suppress(PackageNotFoundError):
             metadata = distribution(name).metadata
-            heads = [one.rpartition(" :: ")[2] for one in metadata.get_all("Classifier") or ()
-                     if one.startswith("License :: ")]  # fmt: skip
-            named = [metadata["License-Expression"], metadata["License"], *heads]
-            stated = [SPELLINGS.get(one, one) for one in named if one and "\n" not in one]
+            heads = [head.rpartition(" :: ")[2] for head in metadata.get_all("Classifier") or ()
+                     if head.startswith("License :: ")]  # fmt: skip
+            fields = ("License-Expression", "License")
+            named = [text for field in fields for text in metadata.get_all(field) or ()] + heads
+            stated = [SPELLINGS.get(text, text) for text in named if "\n" not in text]
             assert not stated or licence in stated, name
 
 

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 import re
 import runpy
 import subprocess
@@ -173,13 +174,18 @@ URLS = "".join(f'{name} = "https://rag.test/{name}"\n' for name in NAMES)
 
 
 @pytest.fixture
-def repository(tmp_path: Path) -> Path:
-    """One that is ready to be released as 0.2.0."""
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """One that is ready to be released as 0.2.0; the settings of git are not the user's."""
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     project = f'[project]\nname = "x"\nversion = "0.2.0"\n[project.urls]\n{URLS}'
     (tmp_path / "pyproject.toml").write_text(project)
-    (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## [0.2.0] – 2026-11-30\n")
+    (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## [0.2.0] – 2026-11-30\n", "utf-8")
     (tmp_path / "CITATION.cff").write_text(CITATION)
-    (tmp_path / "requirements.lock").write_text("")
+    for lock in ("requirements.lock", "requirements-docs.lock"):
+        (tmp_path / lock).write_text("")
     git(tmp_path, "init", "-q")
     git(tmp_path, "add", "-A")
     git(tmp_path, "commit", "-qm", "Ready")
@@ -188,7 +194,7 @@ def repository(tmp_path: Path) -> Path:
 
 
 def git(folder: Path, *words: str) -> None:
-    author = ["-c", "user.name=Ada", "-c", "user.email=ada@rag.test", "-c", "commit.gpgsign=false"]
+    author = ["-c", "user.name=Ada", "-c", "user.email=ada@rag.test"]
     subprocess.run(["git", *author, *words], cwd=folder, check=True)
 
 
@@ -203,9 +209,9 @@ def test_nothing_is_left_to_do_where_all_agree(repository: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "before", "after", "words"),
     [
-        ("CHANGELOG.md", "0.2.0", "0.1.0", "## [0.2.0] with the day"),
-        ("CHANGELOG.md", " – 2026-11-30", "", "## [0.2.0] with the day"),
-        ("CHANGELOG.md", "## [0.2.0]", "## [Unreleased]\n\n## [0.2.0]", "## [0.2.0] with the day"),
+        ("CHANGELOG.md", "0.2.0", "0.1.0", "to be ## [0.2.0] – YEAR"),
+        ("CHANGELOG.md", " – 2026-11-30", "", "to be ## [0.2.0] – YEAR"),
+        ("CHANGELOG.md", "## [0.2.0]", "## [Unreleased]\n\n## [0.2.0]", "to be ## [0.2.0] – YEAR"),
         ("CITATION.cff", "0.2.0", "0.1.0", "CITATION.cff has to name version 0.2.0."),
         ("pyproject.toml", "Issues", "Bugs", "lacks Issues."),
         ("pyproject.toml", "rag.test/Source", "github.com/OWNER/x", "Source in [project.urls]"),
@@ -214,8 +220,8 @@ def test_nothing_is_left_to_do_where_all_agree(repository: Path) -> None:
 def test_what_disagrees_is_left_to_do(
     repository: Path, file: str, before: str, after: str, words: str
 ) -> None:
-    text = (repository / file).read_text()
-    (repository / file).write_text(text.replace(before, after))
+    text = (repository / file).read_text("utf-8")
+    (repository / file).write_text(text.replace(before, after), "utf-8")
     disagreement, *rest = left_to_do(repository)
     assert words in disagreement
     assert rest == [f"Not committed: {file}."]
@@ -223,10 +229,13 @@ def test_what_disagrees_is_left_to_do(
 
 def test_changed_locks_and_a_tag_elsewhere_are_left_to_do(repository: Path) -> None:
     (repository / "requirements.lock").write_text("polars==2.1.0\n")
-    assert left_to_do(repository) == ["make lock changed requirements.lock: test and commit."]
+    (repository / "requirements-docs.lock").write_text("zensical==0.0.73\n")
+    (changed,) = left_to_do(repository)
+    locks = "requirements-docs.lock and requirements.lock"
+    assert changed == f"make lock changed {locks}: test and commit."
     git(repository, "commit", "-qam", "Lock")
     (elsewhere,) = left_to_do(repository)
-    assert elsewhere == "The tag v0.2.0 is at another commit than the one that is checked out."
+    assert elsewhere == "The tag v0.2.0 is not at the commit that is checked out."
     git(repository, "tag", "-d", "v0.2.0")
     (missing,) = left_to_do(repository)
     assert missing.startswith("There is no tag v0.2.0 yet")

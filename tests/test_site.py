@@ -45,8 +45,30 @@ def test_the_reference_has_signatures_arguments_and_methods(pages: dict[str, str
     assert not re.findall(r"^### `[\w.]+\._", "".join(pages.values()), flags=re.MULTILINE)
 
 
+def test_the_reference_has_fields_what_each_is_and_how_an_object_is_made(
+    pages: dict[str, str],
+) -> None:
+    assert "\nclass Context:\n    id: str\n    text: str | None\n" in pages["ragstone"]
+    assert "**Attributes**\n\n- `ok`: True if no check failed, " in pages["ragstone.guard"]
+    assert "**Attributes**\n\n- `family`: Its section in a report: " in pages["ragstone.metrics"]
+    assert "\nclass Scored:\n    def __init__(self, run: Run, " in pages["ragstone.analysis"]
+    assert "```python\nresult = assess(" in pages["ragstone.guard"]
+
+
 def test_a_wrapped_function_has_its_own_name(pages: dict[str, str]) -> None:
-    assert "```py\nasync def aassess(" in pages["ragstone.guard"]
+    assert "```py\nasync def aassess(question" in pages["ragstone.guard"]
+
+
+def test_a_set_has_the_same_order_in_every_process() -> None:
+    names = [f"name{number}" for number in range(10, 30)]
+    assert REFERENCE["constant"]("NAMES", frozenset(names)) == f"NAMES = {names}"
+
+
+def test_what_is_described_elsewhere_has_its_first_sentence() -> None:
+    class Pier:
+        """A pier, on land. It has more to it."""
+
+    assert REFERENCE["summary"](Pier) == "A pier, on land."
 
 
 def test_a_docstring_becomes_markdown() -> None:
@@ -90,6 +112,17 @@ def test_every_page_of_the_documentation_is_in_the_navigation_and_on_the_site() 
     assert {ROOT / path for path in listed} <= set(SITE["documents"]())
 
 
+def test_the_site_has_what_its_first_page_leads_to(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text(
+        "[b](b.md#part), [d](https://rag.test/d.md)\n\n```\n[c](c.md)\n```\n"
+    )
+    (tmp_path / "b.md").write_text("[a](a.md) ![A picture](p.png)")
+    for name in ("c.md", "d.md", "p.png"):
+        (tmp_path / name).touch()
+    names = [file.name for file in SITE["documents"](tmp_path / "a.md")]
+    assert names == ["a.md", "b.md", "p.png"]
+
+
 def test_llms_txt_lists_the_markdown_of_each_page() -> None:
     lines = SITE["llms"]({"Judge": {"Use LLM judges": "docs/judge-models.md"}}).splitlines()
     assert lines[0] == "# Ragstone"
@@ -116,10 +149,11 @@ def test_a_site_that_is_as_it_should_be_has_no_fault(tmp_path: Path) -> None:
     [
         ('<script src="https://cdn.example/x.js"></script>', "loads https://cdn.example/x.js"),
         ('<link href="//fonts.example/x.css">', "loads //fonts.example/x.css"),
+        ('<img srcset="//cdn.example/x.png 2x">', "loads //cdn.example/x.png 2x"),
         ('<img src="gone.png">', "gone.png does not exist"),
         ('<a href="gone.html#part">x</a>', "gone.html#part does not exist"),
         ('<a href="#gone">x</a>', "#gone has no such part"),
-        ("<p>```csv labels.csv a,b```</p>", "a block of code is not taken for one"),
+        ("<p>```csv labels.csv a,b```</p>", "a block of code is shown as text"),
     ],
 )
 def test_a_page_that_loads_from_elsewhere_leads_nowhere_or_shows_marks_is_a_fault(
@@ -136,5 +170,8 @@ def test_a_style_that_loads_from_elsewhere_is_a_fault(rule: str, tmp_path: Path)
 
 def test_a_page_without_its_markdown_is_a_fault(tmp_path: Path) -> None:
     site = site_of(tmp_path, "")
+    (site / "other.html").touch()
+    assert list(SITE["faults"](site)) == ["other.html: no Markdown beside it"]
+    (site / "other.md").touch()
     (site / "README.md").unlink()
     assert list(SITE["faults"](site)) == ["index.html: no Markdown beside it"]

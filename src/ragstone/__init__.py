@@ -5,9 +5,9 @@
     run = ragstone.evaluate("answers.jsonl", by=["question_type"])
     run.estimates()
 
-Names are loaded when they are first used, so that importing Ragstone is cheap. What is not here
-lies in the room that it belongs to: metrics in ``ragstone.metrics``, kinds of judgement in
-``ragstone.judgements``, errors in ``ragstone.core.errors``.
+Everything else is in a package of its own: metrics in ``ragstone.metrics``, kinds of judgement in
+``ragstone.judgements``, errors in ``ragstone.core.errors``. Names are loaded when they are first
+used, so importing Ragstone is fast.
 """
 
 from importlib import import_module

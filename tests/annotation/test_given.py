@@ -158,7 +158,7 @@ def test_another_cell_for_a_unit_is_a_fault(cells: dict[str, Any], field: str) -
     ],
 )
 def test_a_row_is_about_one_unit(cells: dict[str, Any], both: str) -> None:
-    assert problem(cells)[1:] == ("one of context, claim and statement", both)
+    assert problem(cells)[1:] == ("one of context, claim, statement and criterion", both)
 
 
 @given(st.integers(1, 10**4), st.sampled_from(["claim", "statement"]))

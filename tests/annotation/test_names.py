@@ -37,6 +37,9 @@ from ragstone.annotation.label_names import (
         ("mrr", [0.5], [], "mrr", "answer"),
         ("hit(k = 5)", [1], [], "hit(k=5)", "answer"),
         ("em", [1], [], "exact_match", "answer"),
+        ("refusal", [1], [], "refusal", "answer"),
+        ("cost", [2.5], [], "cost", "anything"),
+        ("is_correct", [1], [], "is_correct", "anything"),
     ],
 )
 def test_a_column_is_the_judgement_of_its_name_where_the_rows_can_be_about_it(

@@ -571,8 +571,8 @@ def test_behind_a_kind_stands_a_column_of_its_table_or_any_name(
     ("kind", "column", "field", "expected"),
     [
         ("qualty", "helpful", "kind", "one of response, relevance, support, "
-         "conversation_support, agreement, importance, grounding, quality, rating, critique, "
-         "preference, metric, own"),
+         "conversation_support, agreement, importance, grounding, quality, criteria, rating, "
+         "critique, preference, metric, own"),
         ("own", None, "column", "the name of a column"),
     ],
 )  # fmt: skip

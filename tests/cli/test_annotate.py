@@ -2,12 +2,9 @@
 
 import csv
 import json
-import os
 import re
 import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from http.cookiejar import CookieJar
 from pathlib import Path
@@ -22,6 +19,8 @@ from ragstone.annotation.queue.form import ItemAnswers
 from ragstone.annotation.queue.labels_store import open_labels, person_of
 from ragstone.annotation.queue.note_tags import QueueTags
 from ragstone.annotation.queue.queue import Queue
+from tests.forked import COMMAND, Forked
+from tests.waiting import until
 
 Command = Callable[..., Any]
 
@@ -45,26 +44,24 @@ def serving() -> Iterator[Callable[..., dict[str, Any]]]:
     started = []
 
     def start(*arguments: object) -> dict[str, Any]:
-        command = [sys.executable, "-m", "ragstone", "annotate", *map(str, arguments)]
-        process = subprocess.Popen(
-            [*command, "--no-browser", "--port", "0", "--json"],
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONUNBUFFERED": "1"},
-        )
-        started.append(process)
-        assert process.stdout is not None
-        text = ""
-        for line in process.stdout:
-            text += line
-            if line.startswith("}"):
-                return dict(json.loads(text))
-        raise AssertionError(f"it ended: {text}")
+        started.append(served(*arguments))
+        return made(started[-1])
 
     yield start
     for process in started:
-        process.terminate()
+        process.send_signal(signal.SIGTERM)
         process.communicate()
+
+
+def served(*arguments: object) -> Forked:
+    options = ("--no-browser", "--port", "0", "--json")
+    return Forked(COMMAND, "annotate", *arguments, *options, cwd=Path.cwd())
+
+
+def made(process: Forked) -> dict[str, Any]:
+    """What the command prints as JSON once it serves."""
+    until(lambda: process.printed().endswith("}\n") or process.returncode is not None)
+    return dict(json.loads(process.printed()))
 
 
 def test_a_queue_is_made_and_everybody_has_a_link_and_the_same_command_goes_on_with_it(
@@ -89,15 +86,27 @@ def test_a_queue_is_made_and_everybody_has_a_link_and_the_same_command_goes_on_w
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ("--n 2", r" \d+ screens to answer, one for each part of 2 examples; --together puts"),
-        ("--n 2 --together", r" 2 screens to answer\.\n"),
+        (
+            "--metric faithfulness --n 2",
+            r" \d+ screens to answer, one for each part of 2 examples; --tog",
+        ),
+        (
+            "--metric faithfulness --n 1",
+            r" \d+ screens? to answer, one for each part of 1 example; --tog",
+        ),
+        ("--metric faithfulness --n 2 --together", r" 2 screens to answer\.\n"),
+        ("--tasks grounding --n 2", r" 2 screens to answer\.\n"),
+        (
+            "--metric faithfulness --n 5000",
+            r" \d+ screens to answer, one for each part of \d{1,3} examples; ",
+        ),
     ],
 )
 def test_how_much_there_is_to_label_is_said_before_it_begins(
     options: str, words: str, runs: Path, ragstone: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ragstone.web.entry_points.view", lambda *_, **__: None)
-    outcome = ragstone("annotate", runs / "sea", "--metric", "faithfulness", *options.split())
+    outcome = ragstone("annotate", runs / "sea", *options.split())
     assert re.search(words, outcome.out), outcome.out + outcome.err
 
 
@@ -159,21 +168,12 @@ def test_a_running_queue_gives_out_one_example_or_more(
 
 
 def test_ctrl_c_ends_the_server_as_it_should(runs: Path) -> None:
-    command = [sys.executable, "-m", "ragstone", "annotate", str(runs / "sea"), "--label", "mood"]
-    with subprocess.Popen(
-        [*command, "--name", "moods", "--no-browser", "--port", "0", "--json"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
-    ) as process:
-        assert process.stdout is not None
-        printed = "".join(iter(process.stdout.readline, "}\n")) + "}"
-        made = json.loads(printed)
-        assert made["queue"] == "moods"
-        with build_opener(HTTPCookieProcessor(CookieJar())).open(made["address"]):
-            process.send_signal(signal.SIGINT)
-        _, said = process.communicate()
+    process = served(runs / "sea", "--label", "mood", "--name", "moods")
+    queue = made(process)
+    assert queue["queue"] == "moods"
+    with build_opener(HTTPCookieProcessor(CookieJar())).open(queue["address"]):
+        process.send_signal(signal.SIGINT)
+    _, said = process.communicate()
     assert (process.returncode, said) == (0, "")
 
 

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from ragstone.analysis.comparison.compare import compare
 from ragstone.cli.decide import compare as command
 from ragstone.cli.output import guarded
+from ragstone.report.page import Page
 from ragstone.report.pages.comparison_page import comparison_page
 from ragstone.report.render.terminal import Shown, as_text
 from ragstone.run import Run
@@ -98,9 +99,14 @@ def test_a_field_that_is_not_there_is_answered_with_those_that_are(option: str, 
     assert "question_type" in outcome.err
 
 
+@pytest.fixture(scope="module")
+def compared(demo: Path) -> Page:
+    return comparison_page(compare(demo, margin=0.05))
+
+
 @pytest.mark.parametrize("width", [60, 80, 100, 110, 120, 160])
-def test_the_page_fits_its_console(width: int, demo: Path) -> None:
-    lines = as_text(comparison_page(compare(demo, margin=0.05)), width).splitlines()
+def test_the_page_fits_its_console(width: int, compared: Page) -> None:
+    lines = as_text(compared, width).splitlines()
     if width >= 80:
         assert max(map(len, lines)) <= width
     assert any("cannot tell" in line for line in lines)

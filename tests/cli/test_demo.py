@@ -13,7 +13,7 @@ from ragstone import Run, evaluate
 from ragstone.annotation.queue.labels_store import open_labels
 from ragstone.annotation.queue.queue import Queue
 from ragstone.cli.demo import watch_a_day
-from ragstone.data.demo import ANNOTATORS, SYSTEMS, UNSUPPORTED, demo_label
+from ragstone.data.demo import ANNOTATORS, DOUBTFUL, SYSTEMS, UNSUPPORTED, demo_label
 from tests.cli.conftest import Outcome, call
 from tests.project import ROOT
 
@@ -86,19 +86,23 @@ def test_a_day_of_production_is_checked_and_judged(printed: str, folder: Path) -
     assert (status["answers"], status["assessed"], status["judged"]) == (120, 120, 120)
 
 
+@pytest.mark.parametrize(
+    ("annotator", "marks"),
+    [(ANNOTATORS[0], (UNSUPPORTED,)), (ANNOTATORS[1], (UNSUPPORTED, DOUBTFUL))],
+)
 def test_a_claim_is_labelled_unsupported_where_its_sentence_is_marked(
-    printed: str, folder: Path
+    annotator: str, marks: tuple[str, ...], printed: str, folder: Path
 ) -> None:
     assert printed
     questions = tomllib.loads((DATA / "demo_questions.toml").read_text(encoding="utf-8"))
     marked = {
         f"{question['id']}-{system}" for question in questions["questions"] for system in SYSTEMS
-        if any(sentence.startswith(UNSUPPORTED) for sentence in question[system]["answer"])
+        if any(sentence.startswith(marks) for sentence in question[system]["answer"])
     }  # fmt: skip
     claims = Run.open(folder / "demo").judgements("claims").select("example_id", "text")
     absent = {
         example for example, claim in claims.iter_rows()
-        if demo_label(ANNOTATORS[0], example, claim) == "absent"
+        if demo_label(annotator, example, claim) == "absent"
     }  # fmt: skip
     assert absent == marked
 

@@ -39,6 +39,10 @@ def test_a_family_of_metrics_is_listed_with_what_each_says(ragstone: Command) ->
     assert "Share of answers with a claim that the contexts contradict." in printed
 
 
+def test_a_metric_that_is_called_as_its_family_is_explained(ragstone: Command) -> None:
+    assert ragstone("metrics", "composite", "--json").json["name"] == "composite"
+
+
 @pytest.mark.parametrize("command", ["metrics", "judges", "models", "formats"])
 def test_a_list_fits_on_one_screen(
     command: str, ragstone: Command, monkeypatch: pytest.MonkeyPatch

@@ -10,7 +10,8 @@ import pytest
 
 from ragstone import evaluate
 
-PLAIN = ("-p", "no:cacheprovider", "-p", "no:randomly", "-rs")
+OTHERS = ("cacheprovider", "randomly", "langsmith_plugin", "hypothesispytest", "anyio", "xdist")
+PLAIN = (*(f"-pno:{name}" for name in OTHERS), "-rs")
 RECORDS = """
 GOOD = {"question": "How long?", "contexts": ["The pier is 90 metres long."],
         "answer": "The pier is 90 metres long."}

@@ -236,6 +236,16 @@ def test_export_parquet_into_a_file(ragstone: Command, demo: Path, tmp_path: Pat
     assert str(file) in outcome.err
 
 
+@pytest.mark.parametrize("name", ["scores.xlsx", "scores.json", "scores.csv.gz"])
+def test_a_table_is_not_written_into_a_file_of_another_format(
+    name: str, demo: Path, ragstone: Command, tmp_path: Path
+) -> None:
+    outcome = ragstone("export", demo, "--out", tmp_path / name)
+    assert (outcome.status, list(tmp_path.iterdir())) == (2, [])
+    assert "Let --out end with .csv, .jsonl or .parquet" in outcome.err
+    assert ragstone("export", demo, "--as", "csv", "--out", tmp_path / name).status == 0
+
+
 def test_a_file_is_exported_in_the_format_that_it_ends_with(
     ragstone: Command, demo: Path, tmp_path: Path
 ) -> None:

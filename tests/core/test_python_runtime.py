@@ -13,7 +13,7 @@ from ragstone.core.python_runtime import kept_out
 
 @pytest.fixture(autouse=True)
 def nothing_frozen() -> Iterator[None]:
-    """What was there before the first test is not frozen while one of these tests runs."""
+    """Unfreeze what was there before the first test, while one of these tests runs."""
     gc.unfreeze()
     yield
     gc.freeze()

@@ -191,7 +191,10 @@ LISTED = {
     "deepeval": "", "reference-answer": "", "graphrag-bench-questions": "",
     "graphrag-bench-results": "", "ragchecker": "", "trulens": "", "giskard": "",
     "continuous-eval": "", "mlflow": "", "llamaindex": "", "haystack": "", "promptfoo": "",
-    "phoenix": "",
+    "phoenix": "", "langsmith": "", "langfuse": "", "otlp": "", "chat": "",
+    "inputs-and-outputs": "", "bedrock": "", "trulens-records": "", "retrievalqa": "",
+    "autorag": "", "yourbench": "", "crag": "", "flowise": "", "braintrust": "", "vertex": "",
+    "prompt-and-completion": "",
 }  # fmt: skip
 """What `ragstone formats` names, each with the endings of its files."""
 

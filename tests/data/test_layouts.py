@@ -448,3 +448,13 @@ def test_unrecognised_columns_are_said_once_with_a_way_out() -> None:
     assert "the columns q, text" in str(caught.value)
     assert 'columns={"answer": MY_COLUMN}' in str(caught.value)
     assert "--map answer=MY_COLUMN" in in_shell(caught.value.text)
+
+
+def test_answers_of_crag_are_references_and_the_snippets_of_its_pages_contexts() -> None:
+    page = {"page_url": "https://p.example", "page_snippet": "It is 90 m.", "page_result": "<html>"}
+    row = {"query": "How long?", "answer": "90 m", "alt_ans": ["ninety"], "search_results": [page]}
+    example = one(row)
+    assert (example.answer, example.reference) == (None, ("90 m", "ninety"))
+    assert example.contexts == (Context("https://p.example", "It is 90 m.", 1),)
+    assert one({**row, "alt_ans": None}).reference == ("90 m",)
+    assert one({"query": "How long?", "answer": "90 m", "alt_ans": []}).contexts is None

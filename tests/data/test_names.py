@@ -14,7 +14,8 @@ PAGE = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
 VALUES: dict[str, Any] = {
     "id": "x", "question_id": "x", "system": "x", "question": "x", "contexts": ["x"],
     "context_ids": ["x"], "answer": "x", "reference": "x", "history": ["x"], "policy": "x",
-    "evidence": ["x"], "reference_contexts": {"x": 1}, "meta": {"x": 1}, "session": "x",
+    "evidence": ["x"], "criteria": ["x"], "reference_contexts": {"x": 1}, "meta": {"x": 1},
+    "session": "x",
 }  # fmt: skip
 
 
@@ -54,6 +55,7 @@ def test_a_documented_name_is_read_as_its_field_however_it_is_spelled(
         "context_ids": (Context("x", None, 1),),
         "reference": ("x",),
         "evidence": ("x",),
+        "criteria": ("x",),
         "reference_contexts": {"x": 1},
         "meta": {"x": 1},
     }

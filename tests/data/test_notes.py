@@ -80,7 +80,7 @@ def test_json_text_is_the_list_that_it_spells_at_every_door(door: str, tmp_path:
     assert example.evidence == ("It was Ann.",)
     assert [turn.text for turn in example.history] == ["Hello", "Hi"]
     (note,) = notes
-    assert note.startswith("JSON text was read as the lists that it spells: ")
+    assert note.startswith("Text that spells a list was read as that list: ")
     assert all(f"{name} (1 record)" in note for name in ("contexts", "reference", "history"))
 
 
@@ -110,7 +110,7 @@ MEANT = {
     "question": """the_question all_questions search_query user_queries raw_input my_prompt
         userPrompt given_instruction original_prompt full_prompt prompt_string prompt_str inupt""",
     "contexts": """retrieved_contxts contxets retrieved_ctx ctx ctxs used_context chunk_text
-        rag_chunk passage_text top_passages document_content source_documents doc_texts
+        rag_chunk passage_text top_passages document_content source_docs doc_texts
         top_k_docs node_contents source_nodes sourceNodes chunk_sources snippet relevant_snippets
         paragraph paragraphs excerpt all_excerpts retrieved retrieval search_results search_hits
         knowledge chunks_json chunk_list""",
@@ -235,3 +235,35 @@ def test_a_run_tells_the_notes_of_its_data(tmp_path: Path) -> None:
     told = "\n".join(map(explain, run.manifest["remarks"]))
     assert "reference (1 record)" in told
     assert "did you mean contexts?" in told
+
+
+@pytest.mark.parametrize(
+    ("text", "is_joined"),
+    [
+        ("The pier is 312 m long. | It opened in 1869.", True),
+        ("Пирс длинный.;Он открыт.", True),
+        ("The pier is 312 m long|||It opened in 1869", True),
+        ("It is long.\n---\nIt opened in 1869.", True),
+        ("| Pier | Length |\n|---|---|\n| Clevedon | 312 m |", False),
+        ("It is long; it opened in 1869. See a|b.", False),
+        ("It is long.\n\nIt opened in 1869.", False),
+    ],
+)
+def test_a_context_that_looks_like_several_is_read_as_one_and_noted(
+    text: str, is_joined: bool
+) -> None:
+    examples = read([{"question": "How long?", "answer": "312 m", "retrieved_contexts": text}])
+    (example,) = examples
+    assert example.contexts is not None
+    assert [context.text for context in example.contexts] == [text]
+    notes = [note for note in map(explain, examples.notes) if "was read as one" in note]
+    assert len(notes) == is_joined
+    assert all("retrieved_contexts (1 record)" in note for note in notes)
+
+
+def test_answers_that_are_objects_are_counted_whatever_their_keys() -> None:
+    examples = read([{"question": "How long?", "answer": f'{{"{key}": 90}}'} for key in "abba"])
+    assert len(list(examples)) == 4
+    (note,) = map(explain, examples.notes)
+    assert note.startswith("4 answers are JSON objects and are judged as JSON.")
+    assert note.endswith("The paths include $.answer.a.")

@@ -62,6 +62,7 @@ def examples(draw: st.DrawFn) -> list[Example]:
                 history=tuple(draw(st.lists(st.builds(Turn, st.just("user"), TEXT), max_size=2))),
                 policy=draw(st.none() | TEXT),
                 evidence=tuple(draw(st.lists(TEXT.filter(bool), max_size=2))),
+                criteria=tuple(draw(st.lists(TEXT.filter(str.strip), max_size=2, unique=True))),
                 reference_contexts=draw(
                     st.none() | st.dictionaries(NAME, st.integers(0, 3), max_size=2)
                 ),
@@ -266,6 +267,7 @@ def test_an_example_is_written_under_the_documented_names() -> None:
         policy="Be brief.",
         evidence=("It was Ann.",),
         reference_contexts={"d7": 2},
+        criteria=("Names Ann",),
         slices={"kind": "who"},
         labels={"answer": {"helpful": 1}},
         meta={"n": [1]},
@@ -285,6 +287,7 @@ def test_an_example_is_written_under_the_documented_names() -> None:
         "policy": "Be brief.",
         "evidence": ["It was Ann."],
         "reference_contexts": {"d7": 2},
+        "criteria": ["Names Ann"],
         "slices": {"kind": "who"},
         "labels": {"answer": {"helpful": 1}},
         "meta": {"n": [1]},

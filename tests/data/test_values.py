@@ -8,13 +8,12 @@ from hypothesis import strategies as st
 
 from ragstone.core.errors import DataError
 from ragstone.data import Context, Example, Turn, read
+from ragstone.data.conversation import read_conversation, read_turns
 from ragstone.data.example import (
     are_texts,
     parse_cell,
-    read_conversation,
     read_id,
     read_texts,
-    read_turns,
     spelled_out,
 )
 from ragstone.data.fields import could_be

@@ -18,11 +18,13 @@ from ragstone.judgements import (
     UNDEFINED,
     VALUE,
     VIEWS,
+    AnswerFacts,
     Answers,
     AnswerSentences,
     Claims,
     ClaimsAgainstReferences,
     Contexts,
+    Criteria,
     Entities,
     EntitiesByModel,
     Evidence,
@@ -52,6 +54,7 @@ LACKING: dict[str, dict[str, Any]] = {
     "empty_answer": {"answer": " \n"},
     "no_reference": {"reference": ()},
     "no_evidence": {"evidence": ()},
+    "no_criteria": {"criteria": ()},
     "no_reference_contexts": {"reference_contexts": None},
 }
 ANSWER, TEXT, RETRIEVAL = "no_answer", "empty_answer", "no_retrieval"
@@ -65,6 +68,7 @@ ABOUT: dict[tuple[type[View], tuple[str, ...]], set[str]] = {
                 "sufficient", "misleading", "grade", "weight", "sentences", "relevant_sentences",
                 "probability")): {RETRIEVAL},
     (ExampleTexts, tuple(ExampleTexts.columns)): set(),
+    (AnswerFacts, tuple(AnswerFacts.columns)): set(),
     (Contexts, ("used",)): {RETRIEVAL, ANSWER, TEXT},
     (Contexts, ("question_similarity", "question_similarity_windows")): {RETRIEVAL, QUESTION},
     (Contexts, ("reference_similarity", "reference_similarity_windows")): {RETRIEVAL, REFERENCE},
@@ -83,9 +87,11 @@ ABOUT: dict[tuple[type[View], tuple[str, ...]], set[str]] = {
     (Statements, ("agreement", "agreement_probability")): {REFERENCE, ANSWER},
     (Evidence, ("index",)): {"no_evidence"},
     (Evidence, OF_SUPPORT): {"no_evidence", RETRIEVAL},
-    (References, ("reference", "text", "exact_match", "token_f1", "token_f1_set", "rouge_2",
-                  "rouge_l", "squad_f1", "bleu", "chrf",
-                  "similarity", "cross_encoder", "bertscore_precision", "bertscore_recall",
+    (Criteria, ("index",)): {"no_criteria"},
+    (Criteria, ("met",)): {"no_criteria", ANSWER},
+    (References, ("reference", "text", "answer", "exact_match", "token_f1", "token_f1_set",
+                  "rouge_2", "rouge_l", "squad_f1", "bleu", "chrf", "similarity",
+                  "cross_encoder", "bertscore_precision", "bertscore_recall",
                   "bertscore_f1")): {ANSWER, REFERENCE},
     (Answers, ("text", "response_type", "phrases_8", "phrases_12", "support_present",
                "unsupported_claim_present", "contradicted_claim_present", "source_cited",
@@ -153,6 +159,7 @@ CONTRACT: dict[str, Contract] = {
     ),
     "grounding/citation": Contract({ANSWER}, ["citations"], {"answer", "contexts"}, LOCAL),
     "quality": Contract({ANSWER}, [], {"answer"}, PEOPLE),
+    "criteria": Contract({ANSWER, "no_criteria"}, [], {"answer"}, PEOPLE),
     "probes": Contract({ANSWER}, [], {"answer"}, LLM),
     "rating": Contract({ANSWER}, [], {"answer", "contexts"}, LLM),
     "critique": Contract({ANSWER}, [], {"answer"}, LLM),
@@ -182,6 +189,7 @@ CONTRACT |= {
 MADE_FROM: dict[tuple[type[View], tuple[str, ...]], set[str]] = {
     (Contexts, ("rank", "context", "score", "text", "listed", "known_grade")): set(),
     (ExampleTexts, tuple(ExampleTexts.columns)): set(),
+    (AnswerFacts, tuple(AnswerFacts.columns)): set(),
     (Contexts, ("relevant", "sufficient", "misleading", "grade", "weight", "sentences",
                 "relevant_sentences", "probability")): {"relevance"},
     (Contexts, ("used",)): {"claims", "support/claim"},
@@ -207,7 +215,9 @@ MADE_FROM: dict[tuple[type[View], tuple[str, ...]], set[str]] = {
     (Statements, ("agreement", "agreement_probability")): {"statements", "agreement/statement"},
     (Evidence, ("index",)): set(),
     (Evidence, OF_SUPPORT): {"support/evidence"},
-    (References, ("reference", "text")): set(),
+    (Criteria, ("index",)): set(),
+    (Criteria, ("met",)): {"criteria"},
+    (References, ("reference", "text", "answer")): set(),
     (References, ("exact_match", "token_f1", "token_f1_set", "rouge_2", "rouge_l")): {"lexical"},
     (References, ("squad_f1",)): {"squad_words"},
     (References, ("bleu", "chrf")): {"ngrams"},
@@ -239,7 +249,7 @@ MADE_FROM: dict[tuple[type[View], tuple[str, ...]], set[str]] = {
 }  # fmt: skip
 
 WHOLE: dict[str, Any] = {
-    "reference": ("R.",), "evidence": ("E.",), "reference_contexts": {"x": 1}
+    "reference": ("R.",), "evidence": ("E.",), "reference_contexts": {"x": 1}, "criteria": ("C.",)
 }  # fmt: skip
 
 
@@ -331,6 +341,7 @@ def test_every_column_of_every_view_stands_in_the_contract() -> None:
         (ClaimsAgainstReferences, {ANSWER, REFERENCE}),
         (Statements, {REFERENCE}),
         (Evidence, {"no_evidence"}),
+        (Criteria, {"no_criteria"}),
         (References, {ANSWER, REFERENCE}),
         (Answers, {ANSWER}),
         (AnswerSentences, {ANSWER, TEXT}),

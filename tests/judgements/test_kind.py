@@ -55,6 +55,7 @@ LABEL_OF = {
     "conversation_support": ("conversation_support", "verdict"),
     "agreement": ("agreement", "verdict"),
     "importance": ("importance", "importance"),
+    "met": ("criteria", "met"),
     "response_type": ("response", "response_type"),
 }
 """The judgement behind each label that is not called as it is."""
@@ -85,6 +86,7 @@ def test_a_record_may_carry_the_labels_that_the_page_shows_and_a_grade() -> None
         "answer": set(shown["answer"]),
         "claim": set(shown["claims"][0]) - {"text", "evidence"},
         "statement": set(shown["statements"][0]) - {"text", "evidence"},
+        "criterion": set(shown["criteria"][0]),
         "record": {"response_type"},
     }
     assert {unit: set(labels) for unit, labels in LABELS.items()} == names
@@ -93,7 +95,8 @@ def test_a_record_may_carry_the_labels_that_the_page_shows_and_a_grade() -> None
 def test_each_label_that_the_page_shows_is_a_judgement() -> None:
     shown = the_record()
     units: list[dict[str, Any]] = [
-        *shown["contexts"], *shown["claims"], *shown["statements"], shown["answer"],
+        *shown["contexts"], *shown["claims"], *shown["statements"], *shown["criteria"],
+        shown["answer"],
         {"response_type": shown["response_type"], "grade": 1},
     ]  # fmt: skip
     given = {name for unit in units for name in unit} - {"text", "evidence"}
@@ -114,7 +117,9 @@ def test_each_label_that_the_page_shows_is_a_judgement() -> None:
 
 def test_the_words_of_a_label_are_those_that_the_page_lists() -> None:
     text = " ".join(
-        FORMATS.partition("`labels.contexts[i]` is about")[2].partition("Or in")[0].split()
+        FORMATS.partition("`labels.contexts[i]` and `labels.criteria[i]` are about")[2]
+        .partition("Or in")[0]
+        .split()
     )
 
     def listed(opening: str) -> list[str]:
@@ -162,7 +167,8 @@ def test_the_labels_of_the_page_are_read_as_the_judgements_that_they_are() -> No
     assert found["grounding", "source_cited"] == "true"
     assert found["quality", "incomplete"] == "false"
     assert found["response", "response_type"] == "answer"
-    assert len(table.used) == 3 + 10 + 3 + 3 + 1
+    assert found["criteria", "met"] == "true"
+    assert len(table.used) == 3 + 10 + 3 + 3 + 1 + 1
 
 
 # ---------------------------------------------------------------- who is asked, and what is shown
@@ -205,6 +211,7 @@ SEEN: dict[str, set[str]] = {
     "importance": {QUESTION},
     "grounding": {QUESTION, ANSWER, CONTEXTS},
     "quality": {QUESTION, ANSWER, POLICY},
+    "criteria": {QUESTION, ANSWER},
     "probes": {ANSWER},
     "rating": set(),
     "critique": {QUESTION, ANSWER},
@@ -253,6 +260,7 @@ def test_a_kind_is_about_the_units_of_its_view() -> None:
         "conversation_support": "proposition",
         "agreement": "proposition",
         "importance": "proposition",
+        "criteria": "proposition",
         "preference": "pair",
     }
 
@@ -269,6 +277,7 @@ DECIDED = {
     "conversation_support": ("verdict",),
     "agreement": ("verdict",),
     "importance": ("importance",),
+    "criteria": ("met",),
     "grounding": ("support_present", "unsupported_claim_present", "contradicted_claim_present",
                   "source_cited", "fabricated_source"),
     "quality": ("proper_action", "response_on_topic", "helpful", "incomplete", "unsafe_content"),

@@ -90,9 +90,9 @@ def test_an_ask_fills_its_columns_and_not_who_said_so_and_why() -> None:
 
 
 def test_each_unit_is_of_an_answer_a_context_or_a_proposition() -> None:
-    """Claims, statements and gold evidence are propositions; a reference and a probe stand for the
-    answer that is held against them."""
-    propositions = {"claim", "statement", "evidence"}
+    """Claims, statements, criteria and gold evidence are propositions; a reference and a probe
+    stand for the answer that is held against them."""
+    propositions = {"claim", "statement", "criterion", "evidence"}
     expected = {
         unit: "proposition" if unit in propositions else "answer" for unit in get_args(Unit)
     }
@@ -143,6 +143,7 @@ def test_the_key_of_a_kind_tells_its_rows_about_a_subject_apart() -> None:
         "citations": None,
         "claims": ("index",),
         "conversation_support": ("origin", "author", "reference", "index"),
+        "criteria": ("origin", "author", "reference", "index"),
         "critique": ("aspect", "index"),
         "entities": ("reference", "index"),
         "answer_sentences": ("index",),

@@ -53,7 +53,8 @@ NO_KINDS = {
     "analysis/calibration/judge_identity.py": ("citations",),
     "analysis/composite_weights/preferences.py": ("preference", "rating"),
     "cli/options.py": ("citations",),
-    "data/": ("response", "claims", "statements", "support", "agreement"),
+    "analysis/comparison/comparability.py": ("criteria",),
+    "data/": ("response", "claims", "statements", "support", "agreement", "criteria", "citations"),
     "guard/integrations/chat_events.py": ("response",),
     "judges/llm/claim_tasks.py": ("claims", "citations", "statements"),
     "__init__.py": ("agreement",),
@@ -62,19 +63,21 @@ NO_KINDS = {
     "annotation/write_labels.py": ("rating",),
     "models/chat/provider_batches.py": ("response",),
     "models/chat/library_clients.py": ("response",),
-    "monitor/traces/retrieved_documents.py": ("response", "similarity"),
+    "data/documents.py": ("response", "similarity"),
     "web/monitor_pages/answer_page.py": ("claims",),
-    "web/pages/": ("claims", "statements", "agreement"),
-    "report/number_format.py": ("grounding",),
+    "web/pages/": ("claims", "statements", "agreement", "criteria"),
+    "report/number_format.py": ("grounding", "criteria"),
     "report/layouts/named_reports.py": ("grounding",),
     "report/pages/agreement_page.py": ("agreement",),
     "report/pages/comparison_page.py": ("rating",),
+    "run/folder/checksums.py": ("criteria",),
     "run/run_plan.py": ("citations",),
     "testing/__init__.py": ("claims",),
+    "testing/hand_rows.py": ("criteria",),
 }
 """Words that mean something else: a setting, a key of a result, an attribute of a package, a field
-of people's files or of a model's reply, a column of another kind, a function, a page, a family of
-metrics."""
+of an example, of people's files or of a model's reply, a column of another kind, a function, a
+page, a family of metrics."""
 ROOMS_OF_KINDS = ("judgements", "metrics")
 
 

@@ -1,5 +1,7 @@
 """What the catalogue says of every metric, name and suite, written out by hand."""
 
+from math import inf
+
 import pytest
 
 from ragstone.judgements import ASKS
@@ -36,7 +38,8 @@ def test_a_setting_that_changes_the_scale_changes_the_range(form: str) -> None:
     assert parse_metric(form).range == SETTINGS[form]
 
 
-RANGES = {"share": (0, 1, False), "rate": (0, 1, True), "cosine": (-1, 1, False)}
+RANGES = {"share": (0, 1, False), "rate": (0, 1, True), "cosine": (-1, 1, False),
+          "count": (0, inf, False)}  # fmt: skip
 """Low end, high end, and whether there is nothing between."""
 
 METRICS = """
@@ -89,7 +92,13 @@ answer     rate+   helpfulness           quality                       no_answer
 answer     rate-   incompleteness        quality                       no_answer
 answer     rate-   unsafe_content        quality                       no_answer
 answer     rate0   abstention            response                      no_answer
+answer     rate0   refusal               response                      no_answer
+answer     rate+   contains(text="a")    -                             no_answer
+answer     rate+   regex(pattern="a")    -                             no_answer
+answer     rate+   valid_json            -                             no_answer
+answer     count0  word_count            -                             no_answer
 answer     rate-   critique              critique                      no_votes
+answer     share+  criteria              criteria                      no_criteria
 answer     share+  rating                rating                        not_rated
 answer     share+  win_rate              preference                    no_rival
 reference  share+  answer_correctness    claims,statements,agreement,similarity  no_reference
@@ -109,8 +118,13 @@ reference  share+  token_f1_set          lexical                       no_refere
 reference  share+  rouge_2               lexical                       no_reference
 reference  share+  rouge_l               lexical                       no_reference
 reference  share+  squad_f1              squad_words                   no_reference
+reference  rate+   contains_reference    -                             no_reference
 reference  share+  bleu                  ngrams                        no_reference
 reference  share+  chrf                  ngrams                        no_reference
+facts      count-  latency               -                             not_recorded
+facts      count-  first_token           -                             not_recorded
+facts      count-  tokens                -                             not_recorded
+facts      count-  cost                  -                             not_recorded
 """
 """Family, range and the better end, name, tables it needs, and what comes of no rows at all."""
 
@@ -119,7 +133,7 @@ LINES = [line.split(maxsplit=4) for line in METRICS.strip().splitlines()]
 
 def test_every_metric_but_composites_has_its_line() -> None:
     plain = [name for name, kind in metric_types().items() if kind.family != "composite"]
-    assert sorted(line[2] for line in LINES) == sorted(plain)
+    assert sorted(line[2].split("(")[0] for line in LINES) == sorted(plain)
     composites = {"composite", "ragas_score", "overall_weighted", "overall_simple",
                   "ragas_harmonic"}  # fmt: skip
     assert composites == set(metric_types()) - set(plain)
@@ -129,7 +143,8 @@ def test_every_metric_but_composites_has_its_line() -> None:
 def test_a_metric_is_what_the_catalogue_says(line: list[str]) -> None:
     family, span, name, tables, nothing = line
     metric = parse_metric(name)
-    assert str(metric) == metric.name == name
+    assert str(metric) == name
+    assert metric.name == name.split("(")[0]
     assert metric.family == family
     low, high, rate = RANGES[span[:-1]]
     assert (metric.range.low, metric.range.high, metric.range.rate) == (low, high, rate)
@@ -198,8 +213,8 @@ def test_the_quick_suite_chooses_in_the_order_of_the_report() -> None:
         ndcg(k=10) unjudged_rate context_recall evidence_recall
         context_utilization faithfulness expected_faithfulness grounding_presence unsupported_claim
         contradiction citation_presence citation_fabrication citation_precision citation_recall
-        abstention proper_action on_topic helpfulness incompleteness unsafe_content answer_outcome
-        answer_coverage factual_accuracy exact_match token_f1 rouge_l"""
+        abstention proper_action on_topic helpfulness incompleteness unsafe_content criteria
+        answer_outcome answer_coverage factual_accuracy exact_match token_f1 rouge_l"""
     assert [name.replace("&", " ") for name in listed.split()] == list(QUICK_METRICS)
     assert QUICK_SUITE.metrics() == [parse_metric(name) for name in QUICK_METRICS]
     assert QUICK_SUITE.name == QUICK == "quick"

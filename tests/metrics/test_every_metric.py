@@ -14,7 +14,6 @@ import pytest
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.judgements import (
     ASKS,
-    Answers,
     Contexts,
     KnownContexts,
     Preferences,
@@ -36,6 +35,7 @@ from ragstone.metrics import (
 )
 from ragstone.metrics.ranking import ListNDCG
 from ragstone.testing import Given, Rows, score_one
+from tests.registries import NEED_A_PARAMETER
 
 WITH_PARAMETERS = (
     "precision(k=2)", "precision(level=2)", 'precision(k=3, gaps="zero")',
@@ -65,6 +65,8 @@ WITH_PARAMETERS = (
     'nugget_score(kind="weighted")',
     "answer_correctness(beta=2.0, threshold=0.5)", "factual_accuracy(letters=(0.9, 0.7, 0.5, 0.1))",
     "factual_accuracy(abstention=0.0)", "factual_accuracy_rated(abstention=0.0)",
+    'contains(text="ex")', 'contains(text="EX", ignore_case=True)', 'regex(pattern="^t")',
+    'tokens(only="input")', 'tokens(only="output")',
     "answer_outcome(classes=3)", 'answer_outcome(by="phrases_8")',
     'answer_outcome(classes=3, by="phrases_12")',
     'rating(criterion="clarity")', 'critique(aspect="coherence")', 'win_rate(rival="b")',
@@ -75,7 +77,7 @@ WITH_PARAMETERS = (
 )  # fmt: skip
 
 METRICS: list[Metric] = [
-    parse_metric(name) for name in (*(n for n in metric_types() if n != "composite"),
+    parse_metric(name) for name in (*(n for n in metric_types() if n not in NEED_A_PARAMETER),
                                     *WITH_PARAMETERS)
 ]  # fmt: skip
 """Every metric, some with parameters too."""
@@ -154,8 +156,8 @@ def examples(chance: Random, size: int = SIZE) -> list[Example]:
 
 
 def rows_of(view: type[View], chance: Random) -> Rows:
-    """Up to five rows of a view; an answer has one."""
-    size = 1 if view is Answers else chance.randrange(6)
+    """Up to five rows of a view; some views have one."""
+    size = 1 if view.alone else chance.randrange(6)
     columns = {name: [cell(view, name, chance) for _ in range(size)] for name in view.columns}
     if "reference" in columns:
         columns["reference"] = list(range(size)) if view is References else two_halves(size)
@@ -341,7 +343,9 @@ def test_a_metric_says_what_it_means_and_where_it_stands(kind: type[Metric]) -> 
     own = kind.__doc__ or ""
     assert own.strip().split("\n")[0].endswith((".", ":", "mean")), own.split("\n")[0]
     assert not own.startswith(f"{kind.__name__}(")
-    assert kind.family in ("retrieval", "grounding", "answer", "reference", "composite")
+    assert kind.family in (
+        "retrieval", "grounding", "answer", "reference", "composite", "facts",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=str)

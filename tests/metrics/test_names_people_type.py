@@ -71,7 +71,7 @@ def test_what_an_llm_is_asked_for_such_a_name_has_its_rubric_or_aspect() -> None
     for topic in {topic for form in forms for topic in parse_metric(form).topics}:
         assert isinstance(topic, Topic)
         if topic.ask == "rating":
-            assert topic.name in load_rubrics()
+            assert (topic.name in load_rubrics()) != bool(topic.definition)
         elif topic.ask == "critique":
             assert (topic.name in ASPECTS) != bool(topic.definition)
 

@@ -163,8 +163,9 @@ def test_the_order_of_the_two_texts_matters(folder: Path) -> None:
 @pytest.mark.usefixtures("with_torch")
 def test_scores_do_not_depend_on_what_is_read_beside(folder: Path) -> None:
     model = open_cross_encoder(str(folder))
-    alone = np.concatenate([model.score([pair]) for pair in PAIRS])
-    assert furthest(model.score(PAIRS), alone) < CLOSE
+    chosen = [*range(0, 40, 4), *range(40, len(PAIRS))]
+    alone = np.concatenate([model.score([PAIRS[at]]) for at in chosen])
+    assert furthest(model.score(PAIRS)[chosen], alone) < CLOSE
 
 
 @pytest.mark.usefixtures("with_torch")

@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import shutil
-import subprocess
 import sys
 import threading
 import time
@@ -33,6 +32,8 @@ from ragstone.models.download import (
 from ragstone.models.model_store import Stored, StoredFile, damage, find, models_folder, stored
 from ragstone.testing.fake_models import tiny_bert
 from tests.availability import import_or_skip
+from tests.forked import Forked
+from tests.waiting import until
 
 import_or_skip("huggingface_hub", reason="fetching from the hub needs the extra local")
 
@@ -562,17 +563,11 @@ def leftovers() -> list[str]:
 
 
 def test_of_two_processes_one_fetches_and_the_other_waits(tmp_path: Path) -> None:
-    both = [
-        subprocess.Popen(
-            [sys.executable, "-c", FETCHER], cwd=tmp_path, stdout=subprocess.PIPE, text=True
-        )
-        for _ in range(2)
-    ]
-    said = sorted(one.stdout.readline().strip() for one in both if one.stdout)
+    both = [Forked(FETCHER, cwd=tmp_path) for _ in range(2)]
+    until(lambda: all(one.printed().endswith("\n") for one in both))
     (tmp_path / "go").touch()
-    rest = [one.communicate(timeout=20)[0] for one in both]
-    assert said == ["Another process is fetching minilm; waiting for it.", "fetching"]
-    assert rest == ["", ""]
+    printed = sorted(one.communicate()[0] for one in both)
+    assert printed == ["Another process is fetching minilm; waiting for it.\n", "fetching\n"]
     assert [one.returncode for one in both] == [0, 0]
     assert len(stored()) == 1
 
@@ -581,10 +576,8 @@ def test_of_two_processes_one_fetches_and_the_other_waits(tmp_path: Path) -> Non
 def test_a_killed_process_holds_up_nobody_and_what_it_left_is_swept_away(
     tmp_path: Path, notes: list[str]
 ) -> None:
-    command = [sys.executable, "-c", FETCHER]
-    killed = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
-    assert killed.stdout
-    assert killed.stdout.readline() == "fetching\n"
+    killed = Forked(FETCHER, cwd=tmp_path)
+    until(lambda: killed.printed() == "fetching\n")
     killed.kill()
     killed.communicate()
     assert len(leftovers()) == 1

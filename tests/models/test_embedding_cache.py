@@ -2,10 +2,9 @@
 
 import os
 import sqlite3
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from ragstone.core.errors import ModelError, ModelFailure
 from ragstone.models import TokenVectors, Vectors, clear, kept
 from ragstone.models.embedding_cache import CachedEncoder, _sealed, embeddings_file
 from ragstone.testing.fake_models import ScriptedEncoder
+from tests.forked import Forked
 
 TEXTS = ["tin", "copper mine", "", "tin", "the old bridge", "tin"]
 
@@ -175,7 +175,7 @@ def test_a_vector_that_is_not_the_one_that_was_kept_is_noticed_and_computed_agai
 ) -> None:
     first, _ = cached(notes)
     first.embed(TEXTS)
-    with sqlite3.connect(file) as connection:
+    with closing(sqlite3.connect(file)) as connection, connection:
         rows = connection.execute("SELECT key, vector FROM embeddings").fetchall()
         changed = [(change(vector), key) for key, vector in rows]
         connection.executemany("UPDATE embeddings SET vector = ? WHERE key = ?", changed)
@@ -193,7 +193,7 @@ def test_a_vector_that_is_not_the_one_that_was_kept_is_noticed_and_computed_agai
 def test_vectors_that_changed_places_are_noticed(file: Path, notes: list[str]) -> None:
     first, _ = cached(notes)
     first.embed(["tin", "zinc"])
-    with sqlite3.connect(file) as connection:
+    with closing(sqlite3.connect(file)) as connection, connection:
         (one, a), (other, b) = connection.execute("SELECT key, vector FROM embeddings").fetchall()
         changed = [(b, one), (a, other)]
         connection.executemany("UPDATE embeddings SET vector = ? WHERE key = ?", changed)
@@ -215,7 +215,7 @@ def test_nobody_else_may_read_it(file: Path, notes: list[str]) -> None:
 
 
 def other_program(file: Path) -> None:
-    with sqlite3.connect(file) as connection:
+    with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute("CREATE TABLE recipes (name TEXT)")
         connection.execute("INSERT INTO recipes VALUES ('pasty')")
     connection.close()
@@ -225,7 +225,7 @@ def of_version(version: int, file: Path) -> None:
     """A cache as another version of Ragstone might have it."""
     file.parent.mkdir()
     CachedEncoder(ScriptedEncoder(), file, note=print).embed(["tin"])
-    with sqlite3.connect(file) as connection:
+    with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute("ALTER TABLE embeddings RENAME COLUMN vector TO numbers")
         connection.execute(f"PRAGMA user_version = {version}")
     connection.close()
@@ -233,7 +233,7 @@ def of_version(version: int, file: Path) -> None:
 
 def other_tables(file: Path) -> None:
     CachedEncoder(ScriptedEncoder(), file, note=print).embed(["tin"])
-    with sqlite3.connect(file) as connection:
+    with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute("CREATE VIEW others AS SELECT key FROM embeddings")
     connection.close()
 
@@ -337,7 +337,7 @@ def test_a_file_that_another_has_set_aside_is_not_set_aside_again(
 
 def test_a_vector_of_another_length_is_computed_anew(file: Path, notes: list[str]) -> None:
     cached(notes)[0].embed(["tin", "copper"])
-    with sqlite3.connect(file) as connection:
+    with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute("UPDATE embeddings SET vector = zeroblob(8) WHERE rowid = 1")
     connection.close()
     encoder, _ = cached(notes)
@@ -392,11 +392,8 @@ for start in range(0, 400, 20):
 
 
 def test_several_processes_write_at_once(notes: list[str]) -> None:
-    command = [sys.executable, "-c", WRITER]
-    running = [
-        subprocess.Popen([*command, str(number)], stdout=subprocess.PIPE) for number in range(3)
-    ]
-    assert [one.communicate(timeout=60)[0] for one in running] == [b"", b"", b""]
+    running = [Forked(WRITER, number, cwd=Path.cwd()) for number in range(3)]
+    assert [one.communicate() for one in running] == [("", "")] * 3
     assert [one.returncode for one in running] == [0, 0, 0]
     assert kept().vectors == 400 + 3 * 20
     encoder, asked = cached(notes)
@@ -524,7 +521,7 @@ def test_a_model_that_changes_its_width_is_a_failure(file: Path, notes: list[str
     clear()
     again, _ = cached(notes, OfAnAddress(dimensions=6))
     assert again.embed(["tin", "copper"]).shape == (2, 6)
-    with sqlite3.connect(file) as connection:
+    with closing(sqlite3.connect(file)) as connection, connection:
         keys = connection.execute("SELECT key FROM embeddings").fetchall()
         short = [(_sealed(key, bytes(8)), key) for (key,) in keys]
         connection.executemany("UPDATE embeddings SET vector = ? WHERE key = ?", short)

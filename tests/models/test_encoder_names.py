@@ -16,6 +16,7 @@ from ragstone.models.encoder_names import NEEDS, Place, in_store, place_of
 from ragstone.models.model_store import Origin, find, keep, models_folder
 from ragstone.testing.fake_models import tiny_bert
 from tests.availability import import_or_skip
+from tests.forked import Forked
 from tests.project import ROOT
 
 pytestmark = pytest.mark.torch
@@ -200,9 +201,8 @@ def none(texts):
 encoder.uncached.embed = none
 print(json.dumps(encoder.embed(json.loads(sys.argv[1])).tolist()))
 """
-    command = [sys.executable, "-c", script, json.dumps(TEXTS)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout) == expected.tolist()
+    printed, _ = Forked(script, json.dumps(TEXTS), cwd=Path.cwd()).communicate()
+    assert json.loads(printed) == expected.tolist()
 
 
 @pytest.mark.usefixtures("with_torch")

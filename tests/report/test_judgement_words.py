@@ -54,6 +54,8 @@ SHOWN: dict[str, tuple[dict[str, Any], str]] = {
                  "unsafe_content": False},
                 "quality: rightly answered or declined, off topic, helpful, incomplete, safe, "
                 "parts 2, parts_answered 1, directness 0.750"),
+    "criteria": ({"origin": "criterion", "author": "data", "reference": 0, "index": 0,
+                  "met": False}, "not met"),
     "probes": ({"index": 0, "text": "How long?", "noncommittal": True},
                "probes: noncommittal “How long?”"),
     "rating": ({"criterion": "clarity", "score": 0.5}, "rating: clarity, score 0.500"),

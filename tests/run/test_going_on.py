@@ -22,8 +22,8 @@ PROGRAM = """
 import sys, time
 from ragstone import evaluate
 from ragstone.run.judging import sharding
-sharding.OF_A_SHARD = 50
-evaluate(sys.argv[1], out=sys.argv[2], progress=lambda told: time.sleep(told.examples // 150 * 900))
+sharding.OF_A_SHARD = 10
+evaluate(sys.argv[1], out=sys.argv[2], progress=lambda told: time.sleep(told.examples // 30 * 900))
 """
 
 
@@ -42,6 +42,14 @@ def write_rows(path: Path, n: int) -> None:
         ),
         path,
     )
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A run of 26 rows in one shard and one block, beside its data, rows.jsonl."""
+    folder = tmp_path_factory.mktemp("whole")
+    write_rows(folder / "rows.jsonl", 26)
+    return evaluate(folder / "rows.jsonl", out=folder / "run")
 
 
 def lines(parts: Path) -> list[bytes]:
@@ -68,7 +76,7 @@ def test_killed_at_any_moment_the_same_call_finishes_with_the_same_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data, out = tmp_path / "rows.jsonl", tmp_path / "run"
-    write_rows(data, 400)
+    write_rows(data, 50)
     child = Forked(PROGRAM, data, out, cwd=tmp_path)
     parts = out / "parts"
     # It waits for its end after three shards, so that it is not done before on a busy machine.
@@ -88,7 +96,7 @@ def test_killed_at_any_moment_the_same_call_finishes_with_the_same_bytes(
             if file.exists():
                 kept[file] = file.stat().st_mtime_ns
 
-    monkeypatch.setattr(blocks, "OF_A_SHARD", 50)
+    monkeypatch.setattr(blocks, "OF_A_SHARD", 10)
     evaluate(data, out=out, progress=look)
     assert kept == stamps
     evaluate(data, out=tmp_path / "whole")
@@ -97,12 +105,10 @@ def test_killed_at_any_moment_the_same_call_finishes_with_the_same_bytes(
 
 
 def test_blocks_of_any_size_give_the_same_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    whole: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where systems share a question, and so a judgement, over the end of a block."""
-    data = tmp_path / "rows.jsonl"
-    write_rows(data, 130)
-    whole = evaluate(data, out=tmp_path / "whole")
+    data = whole.path.with_name("rows.jsonl")
     monkeypatch.setattr(streaming, "BLOCK", 7)
     cut = evaluate(data, out=tmp_path / "cut")
     assert_same(cut, whole)
@@ -115,14 +121,12 @@ def test_blocks_of_any_size_give_the_same_run(
 
 
 def test_shards_of_any_size_give_the_same_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    whole: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    data = tmp_path / "rows.jsonl"
-    write_rows(data, 130)
-    whole = evaluate(data)
+    data = whole.path.with_name("rows.jsonl")
     monkeypatch.setattr(blocks, "OF_A_SHARD", 7)
     cut = evaluate(data, out=tmp_path / "cut")
-    assert len(list((cut.path / "scores").iterdir())) == 19
+    assert len(list((cut.path / "scores").iterdir())) == 4
     assert_same(cut, whole)
     assert_frame_equal(cut.judgements("claims"), whole.judgements("claims"))
 
@@ -130,11 +134,9 @@ def test_shards_of_any_size_give_the_same_run(
 @pytest.mark.kill
 @pytest.mark.parametrize("moment", ["finish", "settle", "_take"])
 def test_killed_while_its_tables_are_put_in_place_it_still_finishes(
-    moment: str, tmp_path: Path
+    moment: str, whole: Run, tmp_path: Path
 ) -> None:
-    data, out = tmp_path / "rows.jsonl", tmp_path / "run"
-    write_rows(data, 130)
-    whole = evaluate(data)
+    data, out = whole.path.with_name("rows.jsonl"), tmp_path / "run"
     stopped_at({"finish": "Folder.finish", "settle": "shutil.rmtree", "_take": "_take"}[moment],
                data, out)  # fmt: skip
     assert_same(evaluate(data, out=out), whole)
@@ -154,9 +156,9 @@ def stopped_at(moment: str, data: Path, out: Path) -> None:
 def test_a_hole_among_the_finished_shards_is_judged_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(blocks, "OF_A_SHARD", 50)
+    monkeypatch.setattr(blocks, "OF_A_SHARD", 10)
     data, out = tmp_path / "rows.jsonl", tmp_path / "run"
-    write_rows(data, 130)
+    write_rows(data, 26)
     whole = evaluate(data, out=tmp_path / "whole")
     stopped_at("Folder.finish", data, out)
     parts = out / "parts"
@@ -171,7 +173,7 @@ def test_a_hole_among_the_finished_shards_is_judged_again(
         assert [file.stat().st_mtime_ns for file in others if file.exists()] in ([], before)
 
     again = evaluate(data, out=out, progress=look)
-    assert min(judged) == 130, "the 80 of the others count from the beginning"
+    assert min(judged) == 26, "the 16 of the others count from the beginning"
     assert_same(again, whole)
     assert contents(out) == contents(tmp_path / "whole")
 
@@ -179,9 +181,9 @@ def test_a_hole_among_the_finished_shards_is_judged_again(
 def test_a_run_that_goes_on_verifies_what_it_found_and_not_what_it_wrote(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(blocks, "OF_A_SHARD", 50)
+    monkeypatch.setattr(blocks, "OF_A_SHARD", 10)
     data, out = tmp_path / "rows.jsonl", tmp_path / "run"
-    write_rows(data, 130)
+    write_rows(data, 26)
     stopped_at("Folder.finish", data, out)
     (out / "parts" / "judgements" / "claims" / "000001.parquet").unlink()
     verified = list[str]()

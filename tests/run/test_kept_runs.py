@@ -155,3 +155,11 @@ def test_settings_are_kept_as_they_were_written(name: str, tmp_path: Path) -> No
     evaluate(DATA, **ASKED, out=tmp_path / "new")
     new = json.loads((tmp_path / "new" / "run.json").read_text(encoding="utf-8"))["settings"]
     assert list(new.items()) == list(before.items())
+
+
+def test_a_kept_run_without_criteria_has_none(tmp_path: Path) -> None:
+    """Versions before wrote no column for them."""
+    folder = kept("finished", tmp_path)
+    assert Run.open(folder).examples()["criteria"].to_list() == [None, None]
+    run = rescore(folder, metrics="criteria")
+    assert run.scores().filter(metric="criteria")["reason"].to_list() == ["no_criteria"] * 2

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
+from starlette.types import ASGIApp
 
 import ragstone
 from ragstone.data import cornwall
@@ -30,18 +31,28 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def no_background_checks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run that is opened is not read as a whole behind a test that does not wait for it."""
+    """No run is read as a whole, and no table made, behind a test that does not wait for it."""
     monkeypatch.setattr(OpenRun, "_prepare", lambda run: run.checked.set())
+    monkeypatch.setattr("ragstone.web.pages.example_view.prepare_table", lambda *_: None)
 
 
 @pytest.fixture
-def client(runs: Path) -> TestClient:
-    return client_of(runs)
+def client(app_of_runs: ASGIApp) -> TestClient:
+    return TestClient(app_of_runs, follow_redirects=False)
+
+
+@pytest.fixture(scope="session")
+def app_of_runs(runs: Path) -> ASGIApp:
+    """The app over the run; it keeps what its pages need, so that is made once."""
+    return app_over(runs)
+
+
+def app_over(folder: Path, token: str = "") -> ASGIApp:
+    return make_app(RunsFolder(folder), Access(frozenset({HOST}), token, SECRET))
 
 
 def client_of(folder: Path, token: str = "") -> TestClient:
-    app = make_app(RunsFolder(folder), Access(frozenset({HOST}), token, SECRET))
-    return TestClient(app, follow_redirects=False)
+    return TestClient(app_over(folder, token), follow_redirects=False)
 
 
 MAKING = "eing computed"

@@ -308,3 +308,17 @@ def test_it_is_written_from_python_and_says_what_it_left_out(tmp_path: Path) -> 
     found = ragstone.write_report(tmp_path / "run", tmp_path / "sent" / "report.html")
     assert found.path.stat().st_size == found.size
     assert "Of the 50 worst answers alone there are whole answers and contexts." in found.left_out
+
+
+def test_a_report_lists_the_criteria_that_the_worst_answers_do_not_meet(tmp_path: Path) -> None:
+    rows = [
+        {"id": "1", "question": "When?", "answer": "31 July.",
+         "criteria": ["Mentions the deadline", "Names nobody"],
+         "labels": {"criteria": [{"met": 1}, {"met": 0}]}},
+    ]  # fmt: skip
+    run = ragstone.evaluate(rows, metrics="criteria", judge="human", out=tmp_path / "run")
+    text = report_file(run)[0]
+    listed = text.partition("<h3>criteria not met</h3>")[2].partition("</ul>")[0]
+    assert "Names nobody" in listed
+    assert "Mentions the deadline" not in listed
+    assert "No judge gave a reason" not in text

@@ -9,8 +9,10 @@ import pytest
 import ragstone
 from ragstone.core.errors import DamagedRun
 from ragstone.run import Run
+from ragstone.run.folder import run_list
+from ragstone.run.folder.run_list import FoundRun
 from ragstone.web import runs_folder
-from ragstone.web.example_rows import example_rows
+from ragstone.web.example_rows import ExampleRows, example_rows
 from ragstone.web.runs_folder import HELD, RunsFolder
 
 ROWS: list[dict[str, Any]] = [
@@ -67,6 +69,19 @@ def test_of_a_run_that_was_made_anew_nothing_is_kept(tmp_path: Path) -> None:
     assert example_rows(Run.open(path)).ids.to_list() == [f"r{number}" for number in range(5, 20)]
 
 
+def test_rows_are_the_same_however_few_scores_are_read_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    metrics = ["token_f1", "exact_match", "abstention"]
+    run = ragstone.evaluate(ROWS, metrics=metrics, judge="rules", out=tmp_path / "run")
+    rows = ExampleRows(run).rows
+    for at_once in (1, 40):
+        monkeypatch.setattr("ragstone.web.example_rows.SCORES_AT_ONCE", at_once)
+        assert ExampleRows(run).rows.equals(rows)
+    for metric in metrics:
+        assert rows[metric].to_list() == run.scores([metric])["value"].to_list()
+
+
 def test_a_file_of_another_size_is_refused_at_once(tmp_path: Path) -> None:
     file = made(tmp_path / "run") / "scores" / "000000.parquet"
     file.write_bytes(file.read_bytes() + b"x")
@@ -95,14 +110,34 @@ def test_the_run_that_was_not_looked_at_for_longest_is_let_go(tmp_path: Path) ->
     assert runs.opened("0") is not opened
 
 
+def test_a_run_that_is_deleted_meanwhile_hides_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = run_list.found_run
+
+    def found_run(file: Path) -> FoundRun:
+        if file.parent.name == "gone":
+            raise FileNotFoundError(file)
+        return real(file)
+
+    made(tmp_path / "run")
+    made(tmp_path / "gone")
+    monkeypatch.setattr(runs_folder, "found_run", found_run)
+    assert [run.path.name for run in RunsFolder(tmp_path).runs()] == ["run"]
+
+
 def test_a_run_may_be_deleted_while_the_pages_are_prepared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def deleted(file: Path) -> None:
-        raise FileNotFoundError(file)
+    prepared = []
 
-    made(tmp_path / "run")
-    monkeypatch.setattr(runs_folder, "found_run", deleted)
-    with pytest.raises(FileNotFoundError):
-        RunsFolder(tmp_path).runs()
+    def summary(_: RunsFolder, name: str) -> None:
+        if name == "2":
+            raise FileNotFoundError(name)
+        prepared.append(name)
+
+    made(tmp_path / "1")
+    made(tmp_path / "2")
+    monkeypatch.setattr(RunsFolder, "summary", summary)
     runs_folder._prepare(RunsFolder(tmp_path))
+    assert prepared == ["1"]

@@ -143,7 +143,7 @@ def test_a_run_has_so_many_pages_of_comparisons_and_says_when_some_are_left_out(
 ) -> None:
     monkeypatch.setattr(static_files, "COMPARISONS", 0)
     written = write_static(runs, tmp_path / "site")
-    assert "first: it has 0 of its pages of comparisons." in written.left_out
+    assert "first: only 0 of its comparisons have a page." in written.left_out
     assert not list((tmp_path / "site").glob("pages/compare*"))
 
 

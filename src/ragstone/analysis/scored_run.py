@@ -34,7 +34,7 @@ STATUS = pl.Enum(["value", "undefined", "missing"])
 # What stands for an example where its id would take most of the memory.
 KEY = pl.col("example_id").hash()
 SCORES = ("example_id", "value", "label", "status", "reason")
-# So many scores are read at once.
+# A run of at most so many scores is read whole.
 AT_ONCE = 20_000
 
 
@@ -177,7 +177,7 @@ class Scored:
     def _scores(self) -> dict[str, pl.DataFrame]:
         """The scores that were looked at: all together take several times the memory.
 
-        Of a small run all of them, which are read as fast as those of one metric.
+        A small run is read whole, which takes no longer than reading one metric.
         """
         if self.facets.height * len(self.metrics) > AT_ONCE:
             return {}

@@ -24,6 +24,7 @@ from ragstone.core.errors import InputError, RagstoneError
 from ragstone.core.messages import reason
 from ragstone.data.fields import squash
 from ragstone.data.json_text import shown
+from ragstone.data.record_labels import PROPOSITIONS
 from ragstone.judgements import KINDS, values_of
 from ragstone.metrics import ALIASES, EVERYDAY, Metric, alias_note, parse_metric, read_metric
 from ragstone.metrics.correctness import OUTCOMES
@@ -258,7 +259,7 @@ def _is_meant(key: tuple[str, str], cells: Sequence[object], units: frozenset[st
     if kind.having("topic"):
         return any(fits(named(*key), cell) for cell in cells)
     if kind.about == "proposition":
-        return bool(units & {"claim", "statement"})
+        return bool(units & set(PROPOSITIONS))
     return kind.columns[key[1]].role != "grade" or kind.about in units
 
 

@@ -12,7 +12,7 @@ from ragstone.core.errors import DataError, Fault
 from ragstone.core.messages import reason
 from ragstone.data import Example
 from ragstone.data.read_facts import id_of
-from ragstone.data.record_labels import LABELS
+from ragstone.data.record_labels import EXTRACTED, FIELDS, LABELS, Unit
 from ragstone.judgements import KINDS
 
 from .adjudication import (
@@ -91,7 +91,8 @@ def joined(example: Example, votes: Sequence[Vote], locate: Place) -> Example:
             field, at = _place_of(unit)
             parts = [dict(part or {}) for part in labels.get(field) or ()]
             for index in range(len(parts), at + 1):
-                parts.append({} if field == "contexts" else {"text": f"{field[:-1]} {index + 1}"})
+                number = {"text": f"{unit_kind(unit)} {index + 1}"}
+                parts.append(number if unit_kind(unit) in EXTRACTED else {})
             parts[at][name] = value
             labels[field] = parts
     return replace(example, labels=labels)
@@ -145,23 +146,24 @@ def _as_labelled(label: LabelValue, kind: str, column: str) -> Any:
 
 
 def _place_of(unit: str) -> tuple[str, int]:
-    kind = unit_kind(unit)
-    if kind == "context":
-        return "contexts", int(unit) - 1
-    return f"{kind}s", int(unit.split()[1]) - 1
+    return FIELDS[unit_kind(unit)], int(unit.split()[-1]) - 1
+
+
+def _units(example: Example, kind: Unit) -> Sequence[Any] | None:
+    listed = {"context": example.contexts, "criterion": example.criteria}
+    return listed[kind] if kind in listed else example.labels.get(FIELDS[kind])
 
 
 def _beyond(unit: str, example: Example) -> bool:
-    field, at = _place_of(unit)
-    listed = example.labels.get(field) if field != "contexts" else None
-    return listed is not None and at >= len(listed)
+    listed = _units(example, unit_kind(unit))
+    return listed is not None and _place_of(unit)[1] >= len(listed)
 
 
 def _unknown(example: Example, unit: str, locate: Place) -> Fault:
     kind = unit_kind(unit)
-    n = len((example.contexts if kind == "context" else example.labels.get(f"{kind}s")) or ())
+    n = len(_units(example, kind) or ())
     if n == 0:
-        lists = "has none" if kind == "context" else "lists none"
+        lists = "lists none" if kind in EXTRACTED else "has none"
         expected = f"no label of a {kind}, for {example.id!r} {lists}"
     elif kind == "context":
         positions = "position 1" if n == 1 else f"a position from 1 to {n}"
@@ -169,7 +171,7 @@ def _unknown(example: Example, unit: str, locate: Place) -> Fault:
     elif n == 1:
         expected = f"{kind} 1, the only one of {example.id!r}"
     else:
-        expected = f"one of the {n} {kind}s of {example.id!r}, counted from 1"
+        expected = f"one of the {n} {FIELDS[kind]} of {example.id!r}, counted from 1"
     file, line = locate(unit=unit)
     return Fault(file, line, kind, expected, repr(unit))
 
@@ -190,7 +192,7 @@ def _not_used(frame: pl.DataFrame, source: str) -> Iterator[str]:
 # ``preference`` and the rival (``verdict`` if none is named). Kind ``metric`` is the value of a
 # metric, with the metric's text form as its column; kind ``own`` is a user-defined column, used
 # only for agreement. ``unit`` says which part of an example it is about: the rank of a context (or
-# its id, until the examples are known), ``claim 1``, ``statement 2``; null for the answer.
+# its id, until the examples are known), ``claim 1``, ``criterion 2``; null for the answer.
 # ``annotator`` is empty if the file names none, and ``adjudicator:NAME`` if it is one who decides
 # what annotators leave divided. ``value`` is the label in words (``true``, ``supported``, ``3``),
 # ``number`` the label as a number, null if it is not one. ``inclusion_probability`` is the

@@ -11,6 +11,7 @@ from ragstone.core.errors import DataError, Fault
 from ragstone.core.messages import Reason, argument, reason
 from ragstone.data.json_text import ascii_safe
 from ragstone.data.read_facts import id_of
+from ragstone.data.record_labels import PROPOSITIONS
 
 from .label_names import (
     NOT_THE_METRIC,
@@ -36,8 +37,8 @@ LONGEST_WORD = 40
 
 BESIDE = {
     "context": "a context beside it",
-    "proposition": "a claim or a statement beside it",
-    "answer": "no context, claim or statement beside it",
+    "proposition": "a claim, a statement or a criterion beside it",
+    "answer": "no context, claim, statement or criterion beside it",
 }
 
 
@@ -253,7 +254,7 @@ def _labels(
         name = names.get(column)
         if name is None:
             continue
-        about = "proposition" if row.about in ("claim", "statement") else row.about
+        about = "proposition" if row.about in PROPOSITIONS else row.about
         if name.about not in ("anything", about):
             expected = BESIDE[name.about]
             faults.append(Fault(row.file, row.line, column, expected, row.unit or "none"))

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from ragstone.data.example import id_text
 from ragstone.data.fields import NAMES, squash
 from ragstone.data.json_text import Problem, add_problem
+from ragstone.data.record_labels import PROPOSITIONS, Unit
 from ragstone.judgements import KINDS
 
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
@@ -101,6 +102,7 @@ PARTS = {
     "context": ("context", "contextid"),
     "claim": ("claim",),
     "statement": ("statement",),
+    "criterion": ("criterion",),
     "unit": ("unit",),
     "system": tuple(squash(name) for name in NAMES["system"]),
     "inclusion_probability": ("inclusionprobability",),
@@ -148,13 +150,13 @@ class GivenRow:
     system: str | None = None
 
     @property
-    def about(self) -> str:
-        """``context``, ``claim`` or ``statement``; ``answer`` if no unit is named."""
+    def about(self) -> Unit:
+        """``context``, ``claim``, ``statement`` or ``criterion``; ``answer`` if none is named."""
         return unit_kind(self.unit)
 
 
 @lru_cache(maxsize=4096)
-def unit_kind(unit: str | None) -> str:
+def unit_kind(unit: str | None) -> Unit:
     """Return the kind of unit that a unit's name stands for; an answer has none.
 
     >>> unit_kind("claim 1"), unit_kind("3"), unit_kind("d7"), unit_kind(None)
@@ -163,7 +165,8 @@ def unit_kind(unit: str | None) -> str:
     if unit is None:
         return "answer"
     kind, _, number = unit.partition(" ")
-    return kind if kind in ("claim", "statement") and number.isdecimal() else "context"
+    named = next((unit for unit in PROPOSITIONS if unit == kind), None)
+    return named if named is not None and number.isdecimal() else "context"
 
 
 def row_of(
@@ -265,12 +268,14 @@ def _long(cells: Mapping[str, Any], problems: list[Problem]) -> dict[str, Any]:
 def _unit(parts: Mapping[str, Any], problems: list[Problem]) -> str | None:
     units = {
         name: parts[name]
-        for name in ("context", "claim", "statement", "unit")
+        for name in ("context", *PROPOSITIONS, "unit")
         if parts.get(name) not in (None, "")
     }
     if len(units) > 1:
         both = " and ".join(units)
-        problems.append(Problem(next(iter(units)), "one of context, claim and statement", both))
+        problems.append(
+            Problem(next(iter(units)), "one of context, claim, statement and criterion", both)
+        )
     for name, cell in units.items():
         if name in ("context", "unit"):
             unit = _text(cell, name, problems)

@@ -1,16 +1,17 @@
 """Label files: people's labels read from files, from datasets or from a queue.
 
 A row names an example (``id``) and an annotator (``annotator``); for a label of a part it also
-names the part (``context``: its id or its position from 1; ``claim``, ``statement``: its number
-from 1). The labels are in columns with their names::
+names the part (``context``: its id or its position from 1; ``claim``, ``statement``,
+``criterion``: its number from 1). The labels are in columns with their names::
 
     id,annotator,context,topically_relevant,evidence_sufficient,misleading
     q1,ann,1,1,1,0
     q1,ben,1,1,1,0
 
 In a dataset, the field ``labels`` of a record holds a person's judgements of the taxonomy
-(``contexts``, ``answer``, ``claims``, ``statements``, ``response_type``), and other names with
-the labels of several people, ``{"fluency": {"ann": 4, "ben": 3}}`` or ``{"fluency": [4, 3]}``.
+(``contexts``, ``answer``, ``claims``, ``statements``, ``criteria``, ``response_type``), and other
+names with the labels of several people, ``{"fluency": {"ann": 4, "ben": 3}}`` or
+``{"fluency": [4, 3]}``.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -63,9 +64,11 @@ def rows_in(
     problems: list[Problem] = []
     id = _id(record, line, columns, problems)
     labels = _labels(record, problems)
-    contexts = labels.get("contexts")
-    n = len(contexts) if isinstance(contexts, list) else None
-    problems += label_problems(labels, n)
+    n_contexts, n_criteria = (
+        len(listed) if isinstance(listed := labels.get(field), list) else 0
+        for field in (FIELDS["context"], FIELDS["criterion"])
+    )
+    problems += label_problems(labels, n_contexts, n_criteria)
     if problems:
         return [], problems
     rows = list(rows_of(id, labels, file, line, columns))

@@ -19,6 +19,7 @@ from ragstone.core.escape import cell
 from ragstone.core.files import write_result
 from ragstone.core.parquet import as_parquet
 from ragstone.data.fields import squash
+from ragstone.data.record_labels import PROPOSITIONS
 
 from .label_names import Name, Scale, name_of, named
 from .label_table import LabelTable
@@ -34,7 +35,7 @@ PART_OF = {word: part for part, words in PARTS.items() if part != "annotator" fo
 VALUES = ("choices", "rating", "number", "text", "labels", "taxonomy")
 
 # What rows say of the task that they belong to.
-ABOUT = ("id", "context", "claim", "statement", "inclusion_probability")
+ABOUT = ("id", "context", *PROPOSITIONS, "inclusion_probability")
 
 # Behind a question's name in the columns of an Argilla dataset.
 FLAT = ".responses"
@@ -184,7 +185,7 @@ WRITTEN = (".jsonl", ".csv", ".parquet")
 PLATFORMS = {"label_studio": tasks_of_label_studio, "argilla": records_of_argilla}
 # The file for each sort of unit, if there is one for each.
 TASKS = {"answer": "answers.csv", "context": "contexts.csv", "claim": "claims.csv",
-         "statement": "statements.csv"}  # fmt: skip
+         "statement": "statements.csv", "criterion": "criteria.csv"}  # fmt: skip
 
 # The annotator's name in files of combined labels.
 TOGETHER = "adjudicated"
@@ -215,7 +216,9 @@ def write_labels(table: LabelTable, path: str | PathLike[str], *, layout: Layout
     if layout == "per_task":
         _write_tasks(rows, list(dict.fromkeys(names.values())), path)
     elif layout not in PLATFORMS:
-        write_rows(iter(rows), [*HEAD, *dict.fromkeys(names.values()), *TAIL], path)
+        criterion = [name for name in ("criterion",) if any(name in row for row in rows)]
+        columns = [*HEAD, *criterion, *dict.fromkeys(names.values()), *TAIL]
+        write_rows(iter(rows), columns, path)
     elif path.suffix != ".json":
         raise InputError(f"Labels of a platform are written to .json, not to {path.name!r}.")
     else:

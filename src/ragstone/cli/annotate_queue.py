@@ -144,11 +144,15 @@ def serve_queue(
 def _size(queue: "Queue") -> str:
     from ragstone.report.number_format import counted
 
-    screens, examples = queue.to_come(), queue.form.most
-    words = f"{counted(screens, 'screen')} to answer"
-    if examples is None or queue.form.together:
+    form = queue.form
+    words = f"{counted(queue.to_come(), 'screen')} to answer"
+    units = {(label.task, label.unit) for label in form.asked}
+    has_parts = len(units) > 1 or form.asked[0].unit != "answer"
+    if form.most is None or form.together or not has_parts:
         return f"{words}."
-    return f"{words}, one for each part of {examples} examples; --together puts them on one."
+    examples = min(form.most, len({id for id, _ in queue.places().values()}))
+    parts = f"one for each part of {counted(examples, 'example')}"
+    return f"{words}, {parts}; --together shows the parts of an example on one screen."
 
 
 def open_in_browser(

@@ -4,7 +4,6 @@ import json
 import shlex
 import shutil
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -22,8 +21,8 @@ INSTRUCTIONS = (
     "The labels of annotator-1 and annotator-2 were written by Ragstone's authors for the demo. "
     "Nobody else was asked."
 )
-# What the gate asks of the second version, and how much worse than the first it may be; a
-# difference below that counts as none.
+# What the gate asks of the second version, and how much worse than the first it may be; the
+# comparison takes a smaller difference for none.
 BAR, MARGIN = "faithfulness >= 0.8", 0.05
 # A day of production in seconds, and its answers, the second half of them by the second version.
 DAY, ANSWERS = 86_400.0, 120
@@ -44,6 +43,8 @@ def demo(folder: Path = Path("runs"), *, no_browser: bool = False, at: "ServerAd
         folder ([DIR]): Folder for the runs demo and demo-2, the labels and the monitor's store.
         no_browser: Only print the address.
     """
+    from concurrent.futures import ThreadPoolExecutor
+
     from ragstone import analysis
     from ragstone.analysis.summaries.run_summary import summarise
     from ragstone.annotation.queue.labels_store import FILE as LABELS
@@ -58,7 +59,7 @@ def demo(folder: Path = Path("runs"), *, no_browser: bool = False, at: "ServerAd
     folder.mkdir(parents=True, exist_ok=True)
     say("Evaluating, comparing, labelling, gating and watching 120 answers …", err=True)
     first, second = _evaluated(folder, 1), _evaluated(folder, 2)
-    # A day of production waits mostly for the disk.
+    # Making a day of production mostly means waiting for the disk.
     with ThreadPoolExecutor(1) as beside:
         watched = beside.submit(watch_a_day, folder / "monitor")
         _label(folder, first, second)
@@ -105,7 +106,7 @@ def _label(folder: Path, first: "Run", second: "Run") -> None:
     from ragstone.data.demo import ANNOTATORS, demo_label
 
     database = open_labels(folder)
-    # Those of a folder that was moved since are of another path, so they are not asked for again.
+    # If the folder was moved, its queues still name the old path, so they are looked up by name.
     names = {form.name for form in queues(database)}
     if LABELLED not in names:
         annotate(
@@ -130,7 +131,7 @@ def _label(folder: Path, first: "Run", second: "Run") -> None:
 def watch_a_day(store: Path) -> None:
     """Make a day of production, unless it is there: each answer is checked, and judged.
 
-    It is made beside its place, so that a store that is there is whole.
+    It is made under another name and then renamed, so a store that is there is complete.
     """
     if store.exists():
         return

@@ -49,8 +49,14 @@ def metrics(
     elif name is None:
         page = catalogue_page()
     else:
-        of_family = [entry for entry in catalogue() if entry.family == name]
-        page = family_page(name, of_family) if of_family else metric_page(named(name))
+        # A family may be named as a metric in it, which has more to explain.
+        of_family = {entry.name: entry for entry in catalogue() if entry.family == name}
+        is_family = of_family and name not in of_family
+        page = (
+            family_page(name, [*of_family.values()])
+            if is_family
+            else metric_page(named(name), name)
+        )
     print_page(page, json=json)
 
 

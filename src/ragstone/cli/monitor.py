@@ -53,9 +53,9 @@ def serve(
             is made and printed.
         send_tokens (FILE): A token for each app: ragstone monitor token FILE APP makes one.
         rules (FILE): Settings in TOML: what is judged, and what alarms are raised for.
-        judge (NAME): Who judges, instead of whom FILE names; repeatable. Default: the local judge.
+        judge (NAME): Who judges, instead of FILE's judges; repeatable. Default: the local judge.
         sample (P): Probability that an answer is judged, instead of the rate in FILE. Default: 0.1.
-        tail (FILE.jsonl): Also read this file of JSON lines as it grows, over rotations;
+        tail (FILE.jsonl): Also read this file of JSON lines as it grows, even after it is rotated;
             repeatable.
     """
     from ragstone.web.monitor_server import serve_monitor
@@ -63,7 +63,7 @@ def serve(
     from .monitor_doctor import OTLP, reads_otlp
 
     if not reads_otlp():
-        say(f"Only examples are read. Traces in OTLP need an extra: pip install {OTLP}", err=True)
+        say(f"Only examples are read. To read traces in OTLP too: pip install {OTLP}", err=True)
     serve_monitor(
         store,
         at=at,

@@ -50,8 +50,7 @@ Args:
         faithfulness=1:5; repeatable. Default: 1:4, 1:5 and 0:100 are recognised, with a note.
     full: Print all estimates, with counts, methods, slices, legends.
     pooled: Add a column for the answers of all systems together.
-    map (FIELD=COLUMN): Column to read a field from, such as answer=my_column. Repeatable; for
-        fields that are not recognised.
+    map (FIELD=COLUMN): Column or path of a field: 'answer=$.output.text'. Repeatable.
     host (ADDRESS): Address to listen on. 0.0.0.0 lets other machines in; docs/network.md says how
         to do so safely.
     port (N): Port to listen on; 0 takes a free one.

@@ -137,7 +137,8 @@ def view(
     can open it.
 
     With --static: each run with its comparisons, its report and its examples, or the 1,000 worst
-    of more than 5,000. The files need no server. They can be sorted and filtered, not changed.
+    of more than 5,000. The files need no server. Answers can be sorted and filtered; nothing can be
+    changed.
 
     Exit status: 0 stopped or written, 2 no such folder or store, or the port is taken.
 
@@ -187,9 +188,9 @@ def report(
 ) -> None:
     """Write what RUN found as one HTML file that opens anywhere.
 
-    It loads nothing. The verdict, every estimate, the comparison of the systems or of two runs,
-    slices, where answers go wrong, the worst ones with the reasons, all answers with filters, and
-    how it was measured. At most 1.5 MB; what it leaves out for that it says.
+    It loads nothing. It has the verdict, every estimate, the comparison of the systems or of two
+    runs, slices, where answers go wrong, the worst ones with the reasons, all answers with filters,
+    and how it was measured. It takes at most 1.5 MB, and says what it leaves out.
 
     Exit status: 0 done, 2 no such run or system.
 
@@ -257,7 +258,7 @@ def export(
     Args:
         to (--as): File format; or the suite whose report is wanted: CSV files with the columns of
             the tool that the suite is named after; or the tool that opens it. Default: the format
-            that FILE ends with, else csv.
+            that FILE ends with, csv without one or with .txt.
         what: scores, estimates, judgements:KIND or examples.
         out (FILE): Output file; for a report, a folder for all its files, or FILE.csv for the
             first. Default: standard output, of a report the first file.
@@ -285,7 +286,12 @@ def export(
 
 
 def _format_of(file: Path | None) -> As:
-    ending = "" if file is None else file.suffix.removeprefix(".")
+    ending = "" if file is None else file.suffix.removeprefix(".").lower()
+    if ending not in ("", "txt", *FILES):
+        raise InputError(
+            f"A table is not written as .{ending}. Let --out end with .csv, .jsonl or .parquet, or "
+            "name the format with --as."
+        )
     return next((name for name in FILES if name == ending), "csv")
 
 
@@ -319,9 +325,9 @@ WAITING = 5
 def batches(
     run: options.RunFolder, *, as_known: bool = False, forget: str | None = None, json: bool = False
 ) -> None:
-    """List the batches of RUN, and how far each is.
+    """List the batches of RUN, how far each is, and how to go on.
 
-    Also the command that goes on. The keys of the providers are read from the environment.
+    The keys of the providers are read from the environment.
 
     Exit status: 0 done, 2 no batches there.
 

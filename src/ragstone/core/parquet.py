@@ -5,7 +5,7 @@ a folder as all the files in it. A user whose folder is called ``run*`` does not
 too, so every table that is read or written by path goes through this module.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 
@@ -19,10 +19,19 @@ UNWRITTEN = (*FULL, "Invalid thrift: transport error")
 Paths = Path | Sequence[Path]
 
 
-def scan_parquet(files: Paths) -> pl.LazyFrame:
-    """Return a lazy frame of one file, or of several concatenated vertically."""
+def scan_parquet(
+    files: Paths, schema: Mapping[str, pl.DataType | type[pl.DataType]] | None = None
+) -> pl.LazyFrame:
+    """Return a lazy frame of one file, or of several concatenated vertically.
+
+    With a schema, a column that a file lacks is null.
+    """
     places = map(Path.absolute, [files] if isinstance(files, Path) else files)
-    return pl.scan_parquet(list(places), glob=False, hive_partitioning=False)
+    return pl.scan_parquet(
+        list(places), glob=False, hive_partitioning=False, schema=schema,
+        missing_columns="raise" if schema is None else "insert",
+        extra_columns="raise" if schema is None else "ignore",
+    )  # fmt: skip
 
 
 def read_parquet(files: Paths, columns: Sequence[str] | None = None) -> pl.DataFrame:

@@ -97,7 +97,7 @@ def needs(version: int) -> str:
 
 
 class Connection(sqlite3.Connection):
-    """A connection that closes itself: from Python 3.13 on one that is let go open is warned of."""
+    """A connection that closes itself: Python 3.13 and later warn of one that is left open."""
 
     def __del__(self) -> None:
         # One that could not be opened cannot be closed.

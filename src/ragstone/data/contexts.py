@@ -6,16 +6,17 @@ from functools import lru_cache
 from math import isfinite
 from typing import Any, NamedTuple
 
+from .conversation import text_in
+from .documents import HOLDERS, unwrapped
 from .example import TEXT_KEYS, Context, read_id
 from .fields import ABSENT, squash
-from .json_text import Problem, RepeatedNames, add_problem, shown
+from .json_text import Problem, RepeatedNames, add_problem, opened, shown
 
-ID_KEYS = ("id", "context_id", "chunk_id", "node_id", "_id")
-DOCUMENT_KEYS = ("doc_id", "document_id", "source")
+ID_KEYS = ("id", "context_id", "chunk_id", "node_id", "_id", "id_", "segment_id")
+DOCUMENT_KEYS = ("doc_id", "document_id", "source", "file_id")
 
-DOCUMENT = "document."
 # Keys of contexts that hold another object, or whose keys have a common beginning.
-WRAPPED = frozenset(("node", "document", *(DOCUMENT + key for key in ("id", "content", "score"))))
+WRAPPED = HOLDERS | {"document.id", "document.content", "document.score"}
 
 
 class _Reading(NamedTuple):
@@ -49,6 +50,8 @@ def ranked_contexts(
         expected = f"one id a context, {len(value)}"
         problems.append(Problem("context_ids", expected, f"{len(names)} ids"))
         return (), None
+    if any(type(part) is str and part[:1] == "{" for part in value):
+        value = [opened_context(part) if type(part) is str else part for part in value]
     if names is None and set(map(type, value)) <= {str}:
         # By far the most common, so it takes the short way.
         texts = enumerate(value, 1)
@@ -57,7 +60,7 @@ def ranked_contexts(
     of_documents = False
     for index, part in enumerate(value):
         if isinstance(part, dict):
-            part = opened(part) if part.keys() & WRAPPED else part
+            part = unwrapped(part) if part.keys() & WRAPPED else part
             text_key, id_key, is_document = _keys(tuple(part))
             of_documents |= is_document
             has_ids = names is not None
@@ -84,6 +87,15 @@ def ranked_contexts(
     return contexts, order
 
 
+def opened_context(text: str) -> Any:
+    """Return the object with a text that a context spells as JSON; any other text as it is."""
+    value = opened(text)
+    if not isinstance(value, dict):
+        return text
+    has_text = _keys(tuple(value))[0] != ABSENT or value.keys() & WRAPPED
+    return value if has_text else text
+
+
 @lru_cache(maxsize=256)
 def _keys(keys: tuple[str, ...]) -> tuple[str, str, bool]:
     """Which keys of an object are its text and its id, and whether that is a document's id."""
@@ -95,30 +107,13 @@ def _keys(keys: tuple[str, ...]) -> tuple[str, str, bool]:
     return text, document if id is ABSENT else id, is_document
 
 
-def opened(context: dict[str, Any]) -> dict[str, Any]:
-    """Unwrap the node of LlamaIndex or the document of Phoenix in a context, with its score.
-
-    >>> opened({"node": {"id_": "n1", "text": "t"}, "score": 0.5})
-    {'id_': 'n1', 'text': 't', 'score': 0.5}
-    >>> opened({"document.content": "t", "document.score": 0.5})
-    {'content': 't', 'score': 0.5}
-    """
-    inner = next(
-        (context[key] for key in ("node", "document") if isinstance(context.get(key), dict)), None
-    )
-    if inner is None:
-        return {key.removeprefix(DOCUMENT): value for key, value in context.items()}
-    resource = inner.get("text_resource")
-    text = {"text": resource.get("text")} if isinstance(resource, dict) else {}
-    score = {"score": context["score"]} if "score" in context else {}
-    return {**text, **opened(inner), **score}
-
-
 def _reading(
     context: dict[str, Any], text_key: str, id_key: str, index: int, problems: list[Problem], *,
     has_id: bool,
 ) -> _Reading:  # fmt: skip
-    text = context.get(text_key)
+    text: Any = context.get(text_key)
+    if isinstance(text, (dict, list)):
+        text = text_in(text) or text
     if text is not None and type(text) is not str:
         add_problem(problems, f"contexts[{index}].{text_key}", "text", text)
     id = read_id(context.get(id_key), f"contexts[{index}].{id_key}", problems)

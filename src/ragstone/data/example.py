@@ -1,6 +1,6 @@
 """Example: a system's answer to a question, with its ids, texts, turns, session and table cells."""
 
-import ast
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -11,6 +11,7 @@ from typing import Any
 
 from .fields import NAMES, squash
 from .json_text import BadJsonError, Problem, add_problem, decode, shown, surrogate_in
+from .printed_lists import LeftOutError, read_printed
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -47,9 +48,9 @@ class Example:
     nothing; contexts are in rank order. ``reference`` lists alternative reference
     answers, any of which counts. ``reference_contexts`` maps the ids of judged
     contexts to their grades, where 0 means judged not relevant; None if no grades
-    are known. ``evidence`` is the gold evidence as text. ``labels`` are human
-    labels, kept as given. The session that the example is a turn of stands in ``slices``,
-    under ``session``.
+    are known. ``evidence`` is the gold evidence as text. ``criteria`` are what this
+    answer in particular has to meet. ``labels`` are human labels, kept as given. The
+    session that the example is a turn of stands in ``slices``, under ``session``.
     """
 
     id: str
@@ -63,6 +64,7 @@ class Example:
     policy: str | None = None
     evidence: tuple[str, ...] = ()
     reference_contexts: Mapping[str, int] | None = None
+    criteria: tuple[str, ...] = field(default=(), kw_only=True)
     slices: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
     labels: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
     meta: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
@@ -76,7 +78,7 @@ class Example:
     @property
     def characters(self) -> int:
         """The number of characters that judges read, ids of contexts among them."""
-        texts = [self.question, self.answer, *self.reference, *self.evidence]
+        texts = [self.question, self.answer, *self.reference, *self.evidence, *self.criteria]
         texts += [turn.text for turn in self.history]
         for context in self.contexts or ():
             texts += context.id, context.text
@@ -102,8 +104,10 @@ def _as_text(value: object) -> str | None:
     return str(value)
 
 
-# Characters of a list in Python's words that are parsed; its parser takes far more memory.
-LONGEST_PYTHON = 1 << 20
+# What stands between two texts of a list that NumPy printed.
+_BY_NUMPY = re.compile(r"""['"]\s+['"]""")
+# A list of objects that Python printed, such as ``[Document(id=1)]``.
+_OBJECTS = re.compile(r"\[[A-Z]\w*\(.*\)\]", re.DOTALL)
 
 
 def parse_cell(cell: str, field: str, problems: list[Problem]) -> object:
@@ -113,19 +117,30 @@ def parse_cell(cell: str, field: str, problems: list[Problem]) -> object:
     like a list of texts or objects and does not end like one is a fault.
     """
     text = cell.strip()
-    if not text.startswith(("[", "{")):
+    if not text.startswith(("[", "{", "array(", "('", '("')):
         return cell
     try:
         return decode(text)
     except BadJsonError as error:
         problem = error.problem
     try:
-        value: object = ast.literal_eval(text) if len(text) <= LONGEST_PYTHON else None
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        value = None
-    if isinstance(value, (list, dict)) and repr(value) == text and surrogate_in(value) is None:
+        value = read_printed(text)
+    except LeftOutError:
+        problem = Problem(field, "all elements", "'...', where NumPy left some out")
+        problems.append(problem)
+        return None
+    if value is not None and surrogate_in(value) is None:
         return value
     opening = text.replace(" ", "")[:2]
+    if opening in ('["', "['") and text.endswith(("']", '"]')) and _BY_NUMPY.search(text):
+        expected = "a list with commas between its texts, or JSON"
+        got = "a list that NumPy printed, whose quotes do not show where a text ends"
+        problems.append(Problem(field, expected, got))
+        return None
+    if _OBJECTS.fullmatch(text):
+        printed = "objects that Python printed in a way that cannot be read"
+        problems.append(Problem(field, "a list of texts or objects as JSON", printed))
+        return None
     if opening in ('["', "['", "[{", '{"', "{'"):
         expected = f'{problem.expected}; to mean this as text, put it into a list: ["…"]'
         problems.append(Problem(field, expected, problem.got))
@@ -152,7 +167,10 @@ def put_cell(
 
 
 # Keys under which an object has its text.
-TEXT_KEYS = ("text", "content", "page_content", "context", "passage")
+TEXT_KEYS = (
+    *("text", "content", "page_content", "context", "passage"),
+    *("document", "chunk", "body", "snippet"),
+)
 
 # Bits of a whole number that is still read as a text.
 LONGEST_NUMBER = 200
@@ -222,6 +240,23 @@ def read_texts(value: object, field: str, problems: list[Problem]) -> tuple[str,
     return tuple(texts)
 
 
+def read_criteria(value: object, problems: list[Problem]) -> tuple[str, ...]:
+    """Read one criterion or several, in order; one that is empty or repeated is a fault."""
+    if value is None:
+        return ()
+    if not isinstance(value, (str, list)):
+        add_problem(problems, "criteria", "a text or a list of texts", value)
+        return ()
+    criteria: dict[str, int] = {}
+    for index, text in enumerate([value] if isinstance(value, str) else value):
+        if type(text) is not str or not text.strip():
+            add_problem(problems, f"criteria[{index}]", "a text that is not empty", text)
+        elif (first := criteria.setdefault(text, index)) != index:
+            expected = f"a criterion other than criteria[{first}]"
+            add_problem(problems, f"criteria[{index}]", expected, text)
+    return tuple(criteria)
+
+
 def are_texts(value: object) -> bool:
     """Return True for a text, or a list of texts or of objects that may have one."""
     if isinstance(value, str):
@@ -230,69 +265,6 @@ def are_texts(value: object) -> bool:
         isinstance(part, str) or (isinstance(part, dict) and not part.keys() & {"id", "grade"})
         for part in value
     )
-
-
-TURN_TEXT_KEYS = ("text", "content")
-TURN_ROLE_KEYS = ("role", "type")
-ROLES = {"human": "user", "ai": "assistant"}
-
-
-def read_turns(value: object, problems: list[Problem]) -> tuple[Turn, ...]:
-    """Read earlier turns: objects with role and text, texts in turn, or pairs of them."""
-    if isinstance(value, str):
-        value = [value]
-    if not isinstance(value, list):
-        add_problem(problems, "history", "a list of turns", value)
-        return ()
-    turns: list[Turn] = []
-    for index, turn in enumerate(value):
-        pair = turn if isinstance(turn, list) and len(turn) == 2 else [turn]
-        for part in pair:
-            where = f"history[{index}]"
-            if isinstance(part, str):
-                turns.append(Turn("assistant" if len(turns) % 2 else "user", part))
-            elif isinstance(part, dict):
-                turns.append(_turn(part, where, problems))
-            else:
-                add_problem(problems, where, "a text or {role, text}", part)
-    return tuple(turns)
-
-
-def read_conversation(
-    messages: list[Any], field: str, problems: list[Problem]
-) -> tuple[str | None, tuple[Turn, ...], str | None]:
-    """Split a multi-turn record into question (the last user turn), history and answer."""
-    turns = []
-    for index, message in enumerate(messages):
-        if isinstance(message, dict):
-            turns.append(_turn(message, f"{field}[{index}]", problems))
-        else:
-            add_problem(problems, f"{field}[{index}]", "a message with role and content", message)
-    user_turns = [index for index, turn in enumerate(turns) if turn.role == "user"]
-    if not user_turns:
-        if not problems:
-            problems.append(Problem(field, "at least one turn of the user", "none"))
-        return None, (), None
-    last = user_turns[-1]
-    replies = [turn.text for turn in turns[last + 1 :] if turn.role == "assistant" and turn.text]
-    # An empty text is an answer, and no text, as beside the call of a tool, is none.
-    later = (message for message in messages[last + 1 :] if isinstance(message, dict))
-    empty = any("" in map(message.get, TURN_TEXT_KEYS) for message in later)
-    return turns[last].text, tuple(turns[:last]), replies[-1] if replies else "" if empty else None
-
-
-def _turn(message: dict[str, Any], where: str, problems: list[Problem]) -> Turn:
-    role = next((message[key] for key in TURN_ROLE_KEYS if message.get(key) is not None), None)
-    text = next((message[key] for key in TURN_TEXT_KEYS if message.get(key) is not None), None)
-    if isinstance(text, list):
-        parts = [part.get("text") if isinstance(part, dict) else part for part in text]
-        text = "\n".join(part for part in parts if isinstance(part, str))
-    if text is None and role in ("ai", "assistant"):
-        text = ""
-    if not isinstance(role, str) or not isinstance(text, str):
-        add_problem(problems, where, "an object with role and text", message)
-        return Turn("user", "")
-    return Turn(ROLES.get(role, role), text)
 
 
 KNOWN = frozenset(map(squash, NAMES["session"]))

@@ -11,8 +11,10 @@ from ragstone.core.errors import DataError, Fault
 
 from .example import Example
 from .fields import NO_FIELD, ONE_COLUMN
-from .formats.eval_results import fold_of, folded, laid_flat
-from .json_text import BadRow, Problem
+from .json_text import BadRow, Problem, is_json
+from .layouts.folded_rows import fold_of, folded
+from .layouts.nested import laid_flat
+from .layouts.trace_files import trace_format
 from .line_ranges import START, LinePlace, Lines, PieceSize, pieces
 from .pictures import without_pictures
 from .read_facts import (
@@ -33,7 +35,7 @@ from .read_facts import (
     row_number,
     windows_notes,
 )
-from .records import RecordReader
+from .records import RecordReader, values_at_paths
 from .sources import ReadOnce, Row, Source, sound
 from .text_files import Meter
 from .thoughts import without_thoughts
@@ -236,6 +238,8 @@ class Examples:
                 if not self._keep_thoughts:
                     example, was = without_thoughts(example), example
                     facts.thoughts += example.answer != was.answer
+                if isinstance(row.record, Example):
+                    facts.json_answers += is_json(example.answer)
                 if example.labels:
                     facts.check_labels(example)
                 facts.good += 1
@@ -304,7 +308,9 @@ class Examples:
         if self._format is None:
             record = self._first_record()
             reader = RecordReader(self._columns)
-            layout = reader.layout_of(record) if isinstance(record, Mapping) else None
+            layout = None
+            if isinstance(record, Mapping):
+                layout = trace_format(record) or reader.layout_of(record)
             self._format = layout or "ragstone"
         return self._format
 
@@ -402,13 +408,15 @@ class Examples:
                 for record in (row[1], laid_flat(row[1])):
                     seen.update(dict.fromkeys(record))
                     missing -= record.keys()
+                missing -= values_at_paths(row[1], tuple(self._columns.items())).keys()
             if not missing or len(head) >= ROWS_TO_FIND_A_COLUMN:
                 break
         if missing and seen:
             got = f"only the columns {', '.join(list(seen)[:20])}"
             for field, column in self._columns.items():
                 if column in missing:
-                    expected = f"a column called {column!r}"
+                    noun = "a value at" if column.startswith("$") else "a column called"
+                    expected = f"{noun} {column!r}"
                     self.facts.note(Fault(self.source, None, field, expected, got))
             raise DataError(self.faults)
         return chain(head, rows)

@@ -21,6 +21,7 @@ from functools import lru_cache
 
 from ragstone.core.errors import UnknownName
 
+from .json_path import JsonPath
 from .json_text import Problem, ascii_safe
 
 # Stands for a column that a record does not have.
@@ -35,12 +36,12 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "question": "question questions user_input query input messages",
         "contexts": (
             "contexts retrieved_contexts retrieval_context retrieved_context "
-            "retrieved_documents passages chunks documents document"
+            "retrieved_documents source_documents passages chunks documents document"
         ),
         "context_ids": "retrieved_context_ids context_ids",
         "answer": (
             "generated_answer predicted_answer predicted_answers actual_output answer "
-            "response output prediction"
+            "response output prediction agent_answer"
         ),
         "reference": (
             "reference references reference_answer reference_answers ground_truth "
@@ -58,11 +59,18 @@ NAMES: Mapping[str, tuple[str, ...]] = {
             "ground_truth_documents expected_chunks expected_facts"
         ),
         "reference_contexts": "reference_context_ids reference_contexts qrels",
+        "criteria": "criteria guidelines",
         "slices": "slices",
         "labels": "labels",
         "meta": "meta metadata additional_metadata",
     }.items()
 }
+
+# Names of contexts under which these are looked for in ``meta`` as well.
+IN_META = frozenset((
+    "contexts", "retrievedcontexts", "retrievalcontext", "retrieveddocuments",
+    "sourcedocuments", "retrieverresources",
+))  # fmt: skip
 
 # Names of evidence that are those of contexts, which may be named by their ids.
 GOLD_CONTEXTS = frozenset((
@@ -98,12 +106,10 @@ LAYOUTS: tuple[tuple[str, tuple[frozenset[str], ...]], ...] = tuple(
 
 LAYOUT_NAMES = (
     *(name for name, _ in LAYOUTS),
-    "graphrag-bench-questions",
-    "llamaindex",
-    "mlflow",
-    "phoenix",
-    "promptfoo",
-    "ragstone",
+    *("autorag", "bedrock", "braintrust", "chat", "crag", "flowise"),
+    *("graphrag-bench-questions", "inputs-and-outputs"),
+    *("langfuse", "langsmith", "llamaindex", "mlflow", "otlp", "phoenix", "prompt-and-completion"),
+    *("promptfoo", "ragstone", "retrievalqa", "trulens-records", "vertex", "yourbench"),
 )
 
 # Fields of which a record has at least one; a conversation has its answer in its messages.
@@ -145,6 +151,7 @@ class FieldLayout:
     policy: str = ABSENT
     evidence: str = ABSENT
     reference_contexts: str = ABSENT
+    criteria: str = ABSENT
     slices: str = ABSENT
     labels: str = ABSENT
     meta: str = ABSENT
@@ -158,10 +165,13 @@ class FieldLayout:
 
 
 def check_mapping(columns: Mapping[str, str]) -> None:
-    """Refuse a column for a field that an example does not have."""
+    """Refuse a field that an example does not have, and a column after $ that is no path."""
     for name in columns:
         if name not in NAMES:
             raise UnknownName("field", name, NAMES)
+    for column in columns.values():
+        if column.startswith("$"):
+            JsonPath.read(column)
 
 
 @lru_cache(maxsize=256)

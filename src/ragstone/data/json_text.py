@@ -8,8 +8,10 @@ checks.
 
 import json
 import math
+import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from itertools import repeat
 from typing import Any, NamedTuple
 
@@ -118,6 +120,44 @@ def decode(text: str) -> object:
     return value
 
 
+def opened(value: Any) -> Any:
+    """Return the value that a text spells as JSON, where it does; else the value itself."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "[", '"') and len(value) > 1:
+        try:
+            return decode(value)
+        except BadJsonError:
+            return value
+    return value
+
+
+def is_json(text: str | None) -> bool:
+    """Return True if a text spells a JSON object, list, number or truth value.
+
+    >>> is_json('{"a": 1}'), is_json("true"), is_json("A sentence."), is_json('"quoted"')
+    (True, True, False, False)
+    """
+    if text is None or text.lstrip()[:1] not in set("{[tf-0123456789"):
+        return False
+    with suppress(BadJsonError):
+        return not isinstance(decode(text), str)
+    return False
+
+
+def finite_number(value: object) -> float | None:
+    """Return the number that a value is or spells; None if there is none, or it is not finite.
+
+    >>> finite_number("0.5"), finite_number(True), finite_number(float("nan"))
+    (0.5, None, None)
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
 def syntax_problem(error: Exception, text: str) -> Problem:
     """Return a decoder's error in the words of a fault."""
     if isinstance(error, RecursionError):
@@ -195,3 +235,25 @@ def is_storable(text: str) -> bool:
 
 def _first_surrogate(text: str) -> str:
     return next(f"U+{ord(mark):04X}" for mark in text if "\ud800" <= mark <= "\udfff")
+
+
+# Gives the same object where nothing changes.
+Change = Callable[[str], str]
+
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+def whole_texts(value: Any) -> Any:
+    """Return the value with a mark for each half of a surrogate pair, which cannot be stored."""
+    return changed_texts(value, lambda text: _HALF.sub("\ufffd", text))
+
+
+def changed_texts(value: Any, change: Change) -> Any:
+    """Return the value of a JSON text with ``change(text)`` for all texts and keys in it."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [changed_texts(item, change) for item in value]
+    if isinstance(value, dict):
+        return {change(name): changed_texts(item, change) for name, item in value.items()}
+    return value

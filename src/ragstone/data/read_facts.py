@@ -20,6 +20,7 @@ from ragstone.core.messages import argument, reason
 
 from .example import Example
 from .fields import NESTED
+from .json_path import path_in
 from .json_text import Problem, ascii_safe
 from .record_labels import Severity, violations
 from .records import DEFAULT_SYSTEM, RecordReader, question_hash
@@ -225,8 +226,21 @@ def named_system(row: ReadRow, reader: RecordReader) -> str:
 
 
 KEPT = 1000
-COUNTED = ("rejected", "n_label_violations", "good", "thoughts", "pictures")
-COUNTED_BY_READER = ("spelled", "unread", "numbers", "mixed")
+COUNTED = ("rejected", "n_label_violations", "good", "thoughts", "pictures", "json_answers")
+COUNTED_BY_READER = (
+    *(
+        "spelled",
+        "unread",
+        "numbers",
+        "mixed",
+        "in_meta",
+        "tools",
+        "prompts",
+        "objects",
+        "joined",
+        "structured",
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +279,9 @@ class ReadFacts:
         rival: A field that two columns claim, with one of them.
         thoughts: The number of answers with thoughts in think tags, which were taken off.
         pictures: The number of examples with contexts that are pictures.
-        spelled: As in ``RecordReader``, and likewise ``unread``, ``numbers`` and ``mixed``.
+        json_answers: The number of answers of traces, or of examples given as such, that are
+            JSON.
+        spelled: As in ``RecordReader``, and likewise those after it.
     """
 
     faults: list[Fault] = field(default_factory=list)
@@ -281,10 +297,17 @@ class ReadFacts:
     rival: dict[str, str] = field(default_factory=dict)
     thoughts: int = 0
     pictures: int = 0
+    json_answers: int = 0
     spelled: Counter[str] = field(default_factory=Counter)
     unread: Counter[tuple[str, str]] = field(default_factory=Counter)
     numbers: Counter[str] = field(default_factory=Counter)
     mixed: Counter[str] = field(default_factory=Counter)
+    in_meta: Counter[str] = field(default_factory=Counter)
+    prompts: Counter[str] = field(default_factory=Counter)
+    objects: Counter[str] = field(default_factory=Counter)
+    joined: Counter[str] = field(default_factory=Counter)
+    tools: Counter[str] = field(default_factory=Counter)
+    structured: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def note(self, fault: Fault) -> None:
         """Add a fault."""
@@ -362,7 +385,12 @@ def notes_of(facts: ReadFacts) -> Iterator[str]:
     if spelled:
         fields = "\n".join(f"{field}={n}" for field, n in spelled.items())
         yield reason("lists_spelled", fields=fields)
-    for code, counted in (("numbers_as_texts", facts.numbers), ("ids_and_texts", facts.mixed)):
+    counters = {
+        "numbers_as_texts": facts.numbers, "ids_and_texts": facts.mixed,
+        "contexts_in_meta": facts.in_meta, "contexts_of_tools": facts.tools,
+        "objects_as_texts": facts.objects, "contexts_joined": facts.joined,
+    }  # fmt: skip
+    for code, counted in counters.items():
         counts = {" ".join(name.split()): n for name, n in counted.items() if n}
         if counts:
             columns = "\n".join(f"{ascii_safe(name)}={n}" for name, n in counts.items())
@@ -371,6 +399,15 @@ def notes_of(facts: ReadFacts) -> Iterator[str]:
         yield reason("thoughts_taken_off", n=facts.thoughts)
     if facts.pictures:
         yield reason("pictures_not_read", n=facts.pictures)
+    if facts.json_answers:
+        yield reason("answers_are_json", n=facts.json_answers)
+    if n := facts.prompts.total():
+        yield reason("no_contexts_in_prompts", n=n)
+    for (path, names), _ in facts.structured.most_common(1):
+        shown = names.split("\n")[:MOST_COLUMNS]
+        paths = "\n".join(path_in(name, path) for name in shown)
+        n = facts.structured.total()
+        yield reason("answers_structured", n=n, paths=ascii_safe(paths))
     for (column, name), n in facts.unread.most_common(MOST_COLUMNS):
         yield reason("no_field", column=ascii_safe(column), field=name, n=n)
 

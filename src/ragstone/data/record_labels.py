@@ -6,9 +6,11 @@ A record carries what people said under ``labels``::
      "answer": {"support_present": true, "unsupported_claim_present": false},
      "claims": [{"text": "…", "support": "supported", "evidence": ["2"]}],
      "statements": [{"text": "…", "agreement": "full"}],
+     "criteria": [{"met": true}],
      "response_type": "answer"}
 
-``contexts[i]`` is about the i-th context in the order given. Labels are 0, 1,
+``contexts[i]`` is about the i-th context in the order given, ``criteria[i]`` about the i-th
+criterion. Labels are 0, 1,
 true, false, or null where the person left it open; ``grade`` of a context is 0
 to 3. Names not listed here are kept and ignored. Values that break a rule
 between labels are the person's, so they are never corrected: ``violations``
@@ -25,8 +27,9 @@ from .json_text import Problem, add_problem, shown
 
 # What of an example something is said of; of a ``record``: under ``labels`` itself.
 Unit = Literal[
-    "answer", "context", "claim", "statement", "evidence", "reference", "probe", "record"
-]
+    "answer", "context", "claim", "statement", "criterion", "evidence", "reference", "probe",
+    "record",
+]  # fmt: skip
 
 Values = tuple[str, ...] | tuple[int, ...]
 
@@ -57,6 +60,7 @@ LABELS: dict[Unit, dict[str, Values]] = {
     },
     "claim": {"support": SUPPORT, "agreement": ("matches", "contradicts", "extra")},
     "statement": {"support": SUPPORT, "agreement": ("full", "partial", "missing", "contradicted")},
+    "criterion": {"met": YES_NO},
     "record": {"response_type": ("answer", "partial", "abstain", "refuse", "clarify")},
 }
 
@@ -110,9 +114,12 @@ OF_SOME_CLAIM: Mapping[str, tuple[str, ...]] = {
 AS_ITS_CLAIMS = "answer_as_its_claims"
 
 # Where the labels of units of which there are several stand.
-FIELDS: Mapping[Unit, str] = {"context": "contexts", "claim": "claims", "statement": "statements"}
-# Those that are given with their text.
-PROPOSITIONS: tuple[Unit, ...] = ("claim", "statement")
+FIELDS: Mapping[Unit, str] = {"context": "contexts", "claim": "claims", "statement": "statements",
+                              "criterion": "criteria"}  # fmt: skip
+# Those that judges extract, and that labels give with their text.
+EXTRACTED: tuple[Unit, ...] = ("claim", "statement")
+# Those that people label by their number, from 1.
+PROPOSITIONS: tuple[Unit, ...] = (*EXTRACTED, "criterion")
 
 Vote = TypeVar("Vote", bound=Hashable)
 
@@ -275,19 +282,22 @@ def majority(votes: Iterable[Vote | None]) -> Vote | None:
     return winners[0] if len(winners) == 1 else None
 
 
-def label_problems(labels: Mapping[str, Any], n_contexts: int | None) -> list[Problem]:
-    """Find known labels of a wrong type or for contexts that are not there."""
+def label_problems(
+    labels: Mapping[str, Any], n_contexts: int | None, n_criteria: int = 0
+) -> list[Problem]:
+    """Find known labels of a wrong type, or for contexts or criteria that are not there."""
     problems: list[Problem] = []
-    contexts = labels.get("contexts")
-    if contexts is not None:
-        _check_contexts(contexts, n_contexts, problems)
+    numbers: dict[Unit, int] = {"context": n_contexts or 0, "criterion": n_criteria}
+    for unit, number in numbers.items():
+        if labels.get(FIELDS[unit]) is not None:
+            _check_listed(labels[FIELDS[unit]], unit, number, problems)
     answer = labels.get("answer")
     if answer is not None:
         if isinstance(answer, dict):
             _check_labels(answer, "answer", "labels.answer", problems)
         else:
             add_problem(problems, "labels.answer", "an object of labels", answer)
-    for unit in PROPOSITIONS:
+    for unit in EXTRACTED:
         if labels.get(FIELDS[unit]) is not None:
             _check_propositions(labels[FIELDS[unit]], unit, problems)
     _check_labels(labels, "record", "labels", problems)
@@ -299,20 +309,22 @@ def is_label(value: object) -> bool:
     return value is None or (isinstance(value, (int, float)) and value in (0, 1))
 
 
-def _check_contexts(contexts: object, n_contexts: int | None, problems: list[Problem]) -> None:
-    if not isinstance(contexts, list):
-        add_problem(problems, "labels.contexts", "a list, one object of labels a context", contexts)
+def _check_listed(listed: object, unit: Unit, number: int, problems: list[Problem]) -> None:
+    field = FIELDS[unit]
+    if not isinstance(listed, list):
+        expected = f"a list with an object of labels for each {unit}"
+        add_problem(problems, f"labels.{field}", expected, listed)
         return
-    if len(contexts) > (n_contexts or 0):
-        n = "none without contexts" if not n_contexts else f"at most {n_contexts}, one a context"
-        problems.append(Problem("labels.contexts", n, f"labels of {len(contexts)}"))
-    for index, values in enumerate(contexts):
+    if len(listed) > number:
+        n = f"at most {number}, one for each {unit}" if number else f"none without {field}"
+        problems.append(Problem(f"labels.{field}", n, f"labels of {len(listed)}"))
+    for index, values in enumerate(listed):
         if values is None:
             continue
         if not isinstance(values, dict):
-            add_problem(problems, f"labels.contexts[{index}]", "an object of labels", values)
+            add_problem(problems, f"labels.{field}[{index}]", "an object of labels", values)
             continue
-        _check_labels(values, "context", f"labels.contexts[{index}]", problems)
+        _check_labels(values, unit, f"labels.{field}[{index}]", problems)
 
 
 def _check_labels(

@@ -3,18 +3,24 @@
 Every wrong field of a record is reported, not only the first.
 """
 
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from math import isfinite
 from operator import is_not
 from typing import Any
 
 from ragstone.core.errors import InputError
+from ragstone.core.messages import argument
 
 from .contexts import ids_among, listed_ids, ranked_contexts, read_grades
+from .conversation import DEEPEST, read_conversation, read_turns
+from .documents import Document, contexts_of
 from .example import (
     NOTHING,
+    TEXT_KEYS,
     Context,
     Example,
     Turn,
@@ -23,18 +29,24 @@ from .example import (
     parse_cell,
     put_cell,
     put_session,
-    read_conversation,
+    read_criteria,
     read_id,
     read_texts,
-    read_turns,
     spelled_out,
 )
-from .fields import ABSENT, FieldLayout, could_be, plan
-from .formats.eval_results import laid_flat, nested_layout
-from .json_text import Problem, add_problem
+from .fields import ABSENT, IN_META, FieldLayout, could_be, plan, squash
+from .json_path import JsonPath, path_in
+from .json_text import Problem, add_problem, opened
+from .layouts.nested import laid_flat, nested_layout
 from .record_labels import OF_ANSWER, label_problems, of_contexts, of_taxonomy, says_yes_or_no
+from .tool_results import tool_documents
 
 DEFAULT_SYSTEM = "default"
+
+# What joins several passages in one text: a mark after a sentence, or a separator line or tag.
+_JOINED = re.compile(
+    r"(?<=[.!?…。])\s*(?:;|\|{1,3})\s*(?=\w)|\|\|\||<(?:sep|SEP)>|\n-{3,}\n|\n\n\n+"
+)
 
 
 class RecordReader:
@@ -45,10 +57,16 @@ class RecordReader:
         layout: The layout named by the user; otherwise it is detected from the first record.
 
     Attributes:
-        spelled: By field, the number of records in which it was JSON text, read as a list.
+        spelled: By field, the number of records in which it was text that spells a list.
         unread: By unused column and missing field that it may be meant for, the number of records.
         numbers: By column of texts, the number of records in which it was a number.
         mixed: By column of gold contexts, the number of records with ids and texts in it.
+        objects: By field, the number of records in which a text of it is a JSON object.
+        joined: By column of contexts, the number of texts that look like several, joined by a mark.
+        prompts: By column, the number of conversations and prompts without contexts.
+        in_meta: By name of contexts that stood in ``meta``, the number of records.
+        tools: By tool whose results are contexts, the number of records.
+        structured: By path and keys (one a line) of an object, the number of such answers.
     """
 
     def __init__(self, columns: Mapping[str, str], *, layout: str | None = None) -> None:
@@ -58,6 +76,12 @@ class RecordReader:
         self.unread: Counter[tuple[str, str]] = Counter()
         self.numbers: Counter[str] = Counter()
         self.mixed: Counter[str] = Counter()
+        self.tools: Counter[str] = Counter()
+        self.in_meta: Counter[str] = Counter()
+        self.prompts: Counter[str] = Counter()
+        self.objects: Counter[str] = Counter()
+        self.joined: Counter[str] = Counter()
+        self.structured: Counter[tuple[str, str]] = Counter()
 
     def plan_of(self, record: Mapping[str, Any]) -> FieldLayout:
         """Return the plan by which records with these columns are read."""
@@ -83,9 +107,12 @@ class RecordReader:
 
         ``row`` counts from 1 and is the id of a record that has none.
         """
+        original = record
         if (nested := nested_layout(record)) is not None:
             self.layout = self.layout or nested.name
             record = nested.laid_flat(record)
+        if self.columns:
+            record = {**record, **values_at_paths(original, self.columns)}
         if float in map(type, record.values()):  # NaN stands for nothing.
             record = {name: value for name, value in record.items() if value == value}
         plan = self.plan_of(record)
@@ -98,13 +125,20 @@ class RecordReader:
             return None
 
         labels, slices, meta = self._groups(plan, record, problems)
-        question, history, answer, policy = self._texts(plan, record, meta, problems)
+        question, history, answer, policy, documents = self._texts(
+            plan, record, meta, problems, original
+        )
         contexts = self._retrieved(plan, record, labels, meta, problems)
+        if contexts is None and documents is not None:
+            contexts = contexts_of(documents)
+        if contexts is None and (squash(plan.question) == "messages" or "prompt" in original):
+            self.prompts[plan.question] += 1
         reference = self._references(get(plan.reference), plan.reference, problems)
         evidence, grades = self._gold(plan, record, meta, contexts, problems)
+        criteria = read_criteria(self._cell(get(plan.criteria), "criteria", problems), problems)
 
         if labels:
-            problems.extend(label_problems(labels, None if contexts is None else len(contexts)))
+            problems.extend(label_problems(labels, len(contexts or ()), len(criteria)))
         id = read_id(get(plan.id), "id", problems)
         question_id = read_id(get(plan.question_id), "question_id", problems)
         system = read_id(get(plan.system), "system", problems)
@@ -115,36 +149,60 @@ class RecordReader:
             problems.append(Problem("", "an answer, contexts or a reference", got))
         if problems:
             return None
+        passages = [context.text for context in contexts or ()]
+        for name, texts in ("reference", reference), ("evidence", evidence), ("contexts", passages):
+            if "{" in [text[:1] for text in texts if text]:
+                self._count_objects(name, texts)
         id = str(row) if id is None else id
         if question_id is None:
             question_id = id if question is None else question_hash(question, history)
         return Example(
             id, question_id, _system_beside(slices, meta, labels) if system is None else system,
             question, contexts, answer, reference, history, policy, evidence, grades,
-            slices or NOTHING, labels or NOTHING, meta or NOTHING,
+            slices or NOTHING, labels or NOTHING, meta or NOTHING, criteria=criteria,
         )  # fmt: skip
+
+    def _count_objects(self, field: str, texts: Iterable[str | None]) -> None:
+        objects = (opened(text) for text in texts if text is not None and text[:1] == "{")
+        self.objects[field] += any(
+            isinstance(value, dict) and not value.keys().isdisjoint(TEXT_KEYS) for value in objects
+        )
 
     def _texts(
         self, plan: FieldLayout, record: Mapping[str, Any], meta: Mapping[str, Any],
-        problems: list[Problem],
-    ) -> tuple[str | None, tuple[Turn, ...], str | None, str | None]:  # fmt: skip
+        problems: list[Problem], original: Mapping[str, Any],
+    ) -> tuple[
+        str | None, tuple[Turn, ...], str | None, str | None, list[Document] | None
+    ]:  # fmt: skip
         get = record.get
         messages = self._spelled_out(get(plan.question), plan.question)
         answer, policy = self._spelled_out(get(plan.answer), plan.answer), get(plan.policy)
         question: Any = messages
         history: tuple[Turn, ...] = ()
         spoken: str | None = None
+        documents = None
         if isinstance(messages, list):
             question, history, spoken = read_conversation(messages, plan.question, problems)
+            documents, tools = tool_documents(messages)
+            self.tools.update(tools)
+        if isinstance(answer, str) and isinstance(fields := opened(answer), dict):
+            path = path_to(fields, original) or path_in(plan.answer)
+            self.structured[path, "\n".join(fields)] += 1
+        fields = opened(question)
+        if isinstance(fields, dict) or (
+            isinstance(fields, list) and any(isinstance(part, dict) for part in fields)
+        ):
+            add_problem(problems, "question", text_or_path("question", fields, original), fields)
+            question = None
         for name, text in (("question", question), ("answer", answer), ("policy", policy)):
             if text is not None and type(text) is not str:
-                add_problem(problems, name, "text", text)
+                add_problem(problems, name, text_or_path(name, text, original), text)
         turns = get(plan.history)
         if turns is None and plan.history is ABSENT:
             turns = meta.get("history")
         if turns is not None:
             history = read_turns(self._cell(turns, "history", problems), problems) + history
-        return question, history, spoken if answer is None else answer, policy
+        return question, history, spoken if answer is None else answer, policy, documents
 
     def _spelled_out(self, value: object, column: str) -> Any:
         if value is None or type(value) is str:
@@ -194,6 +252,11 @@ class RecordReader:
         meta: Mapping[str, Any], problems: list[Problem],
     ) -> tuple[Context, ...] | None:  # fmt: skip
         retrieved, ids = record.get(plan.contexts), record.get(plan.context_ids)
+        if retrieved is None and plan.contexts is ABSENT:
+            names = (name for name in meta if squash(name) in IN_META and meta[name])
+            if (name := next(names, None)) is not None:
+                retrieved = meta[name]
+                self.in_meta[name] += 1
         if retrieved is None and ids is None:
             return None
         if ids is None:
@@ -202,6 +265,8 @@ class RecordReader:
         retrieved = self._cell(retrieved, "contexts", problems)
         if len(problems) > before:
             return ()
+        if isinstance(retrieved, str) and _JOINED.search(retrieved):
+            self.joined[plan.contexts] += 1
         ids = self._cell(ids, "context_ids", problems)
         graded = plan.reference_contexts is not ABSENT
         if "contexts" not in labels and (marked := of_contexts(retrieved)):
@@ -274,6 +339,53 @@ class RecordReader:
             return value
         add_problem(problems, field, "an object", value)
         return {}
+
+
+def values_at_paths(
+    record: Mapping[str, Any], columns: Sequence[tuple[str, str]]
+) -> dict[str, Any]:
+    """Return what stands at the mapped columns that are JSON paths, by path.
+
+    A column of that very name comes before a path. ``$.`` may be left out.
+    """
+    values = {}
+    for _, column in columns:
+        path = None if column in record else path_of(column)
+        if path is not None and (at_path := path.values(record, open_texts=True)):
+            values[column] = at_path if path.several else at_path[0]
+    return values
+
+
+@lru_cache(maxsize=256)
+def path_of(column: str) -> JsonPath | None:
+    """Return the path that a mapped column spells, also without ``$.``; None if it is no path."""
+    try:
+        return JsonPath.read(column if column.startswith("$") else f"$.{column}")
+    except InputError:
+        return None
+
+
+def path_to(
+    fields: Mapping[str, Any], record: Mapping[str, Any], before: str = "$", deep: int = DEEPEST
+) -> str | None:
+    """Return the path in a record to an object with these fields, also written as JSON text."""
+    for name, value in record.items():
+        path, value = path_in(str(name), before), opened(value)
+        if value == fields:
+            return path
+        if isinstance(value, dict) and deep:
+            inner = path_to(fields, value, path, deep - 1)
+            if inner is not None:
+                return inner
+    return None
+
+
+def text_or_path(field: str, value: object, record: Mapping[str, Any]) -> str:
+    """Say that a field has to be text; for an object, give the path to one in it."""
+    if not isinstance(value, dict) or not value or (path := path_to(value, record)) is None:
+        return "text"
+    path = path_in(str(next(iter(value))), path)
+    return f"text; if it is inside, give its path: {argument('columns', {field: path})}"
 
 
 def question_hash(question: str, history: Sequence[Turn] = ()) -> str:

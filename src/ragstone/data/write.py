@@ -41,6 +41,7 @@ SCHEMA = {
     "policy": pl.String(),
     "evidence": pl.List(pl.String),
     "reference_contexts": pl.List(GRADE),
+    "criteria": pl.List(pl.String),
     "slices": pl.String(),
     "labels": pl.String(),
     "meta": pl.String(),
@@ -67,7 +68,8 @@ def from_frame(frame: pl.DataFrame) -> list[Example]:
     examples = []
     for row in frame.select(*SCHEMA).iter_rows(named=True):
         contexts, grades = row["contexts"], row["reference_contexts"]
-        row["reference"], row["evidence"] = tuple(row["reference"]), tuple(row["evidence"])
+        for name in ("reference", "evidence", "criteria"):
+            row[name] = tuple(row[name] or ())
         row["history"] = tuple(Turn(turn["role"], turn["text"]) for turn in row["history"])
         if contexts is not None:
             row["contexts"] = tuple(
@@ -178,7 +180,7 @@ def write(examples: Iterable[Example], path: str | Path) -> None:
 def as_record(example: Example) -> dict[str, Any]:
     """Return the example as a JSON object in Ragstone's own field names."""
     record: dict[str, Any] = {name: getattr(example, name) for name in FIELDS}
-    record |= {name: list(record[name]) for name in ("reference", "evidence")}
+    record |= {name: list(record[name]) for name in ("reference", "evidence", "criteria")}
     record |= {name: dict(record[name]) for name in ("slices", "labels", "meta")}
     record["history"] = [{"role": turn.role, "text": turn.text} for turn in example.history]
     if example.contexts is not None:

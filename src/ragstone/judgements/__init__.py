@@ -1,4 +1,4 @@
-"""The judgement room: kinds, the asks they are filled by, and the views metrics see."""
+"""Judgements: their kinds, the questions that fill them, and the views that metrics read."""
 
 from .column import Column
 from .guideline import (
@@ -16,11 +16,13 @@ from .tables import MISSING, UNDEFINED, VALUE, Judged, Tables, same_outcome
 from .user_kinds import load_kinds
 from .view import NO_ANSWER, REQUIREMENTS, VIEWS, About, Fact, Requirement, View
 from .views import (
+    AnswerFacts,
     Answers,
     AnswerSentences,
     Claims,
     ClaimsAgainstReferences,
     Contexts,
+    Criteria,
     Evidence,
     ExampleTexts,
     KnownContexts,
@@ -47,6 +49,7 @@ from .agreement import CLAIM_VERDICTS, STATEMENT_VERDICTS, Agreement
 from .agreement import Importance
 from .grounding import Grounding
 from .quality import Quality
+from .criteria import Criterion
 from .probes import Probe, Probes
 from .rating import Critique, Rating, Ratings, Votes
 from .rating import Preference, Preferences
@@ -57,9 +60,10 @@ from .similarity import BERTSCORES, COSINES, MEASURES, Similarity
 __all__ = [
     "ASKS", "BERTSCORES", "CLAIM_VERDICTS", "COSINES", "ENGLISH", "KINDS", "MEASURES",
     "MISSING", "NO_ANSWER", "REQUIREMENTS", "RESPONSE_TYPES", "STATEMENT_VERDICTS",
-    "SUPPORT_VERDICTS", "UNDEFINED", "VALUE", "VIEWS", "About", "Agreement", "AnswerSentence",
-    "AnswerSentences", "Answers", "Ask", "Citation", "Claim", "Claims",
-    "ClaimsAgainstReferences", "Column", "Contexts", "ConversationSupport", "Critique",
+    "SUPPORT_VERDICTS", "UNDEFINED", "VALUE", "VIEWS", "About", "Agreement", "AnswerFacts",
+    "AnswerSentence", "AnswerSentences", "Answers", "Ask", "Citation", "Claim", "Claims",
+    "ClaimsAgainstReferences", "Column", "Contexts", "ConversationSupport", "Criteria", "Criterion",
+    "Critique",
     "Entities", "EntitiesByModel", "Entity", "Evidence", "ExampleTexts", "Fact", "Filler",
     "Grounding", "Guideline", "Importance", "Judged", "Kind", "KnownContexts", "Lexical",
     "Ngrams", "Phrases", "Preference", "Preferences", "Probe", "Probes", "Quality", "Rating",

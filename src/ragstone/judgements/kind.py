@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import ClassVar, Literal, cast, get_args
@@ -409,6 +410,7 @@ class Kind:
         return {"subject": pl.String, **{name: col.dtype for name, col in cls.columns.items()}}
 
     @classmethod
+    @cache
     def empty(cls) -> pl.DataFrame:
         return pl.DataFrame(schema=cls.schema())
 

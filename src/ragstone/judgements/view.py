@@ -16,13 +16,14 @@ from ragstone.data.record_labels import Unit
 
 from .column import Column
 
-# What a judgement is about, more coarsely than by unit: claims, statements and gold evidence are
-# all propositions; a pair is an answer together with that of another system.
+# What a judgement is about, more coarsely than by unit: claims, statements, criteria and gold
+# evidence are all propositions; a pair is an answer together with that of another system.
 About = Literal["answer", "context", "proposition", "pair"]
 
 ABOUT: Mapping[Unit, About] = {
     "answer": "answer", "context": "context", "claim": "proposition", "statement": "proposition",
-    "evidence": "proposition", "reference": "answer", "probe": "answer", "record": "answer",
+    "criterion": "proposition", "evidence": "proposition", "reference": "answer",
+    "probe": "answer", "record": "answer",
 }  # fmt: skip
 
 
@@ -179,6 +180,7 @@ REQUIREMENTS = {
     ),
     "reference": Requirement("no_reference", pl.col("reference").list.len() > 0),
     "evidence": Requirement("no_evidence", pl.col("evidence").list.len() > 0),
+    "criteria": Requirement("no_criteria", pl.col("criteria").list.len() > 0),
     "known_contexts": Requirement(
         "no_reference_contexts", pl.col("reference_contexts").is_not_null()
     ),

@@ -248,10 +248,21 @@ class Evidence(View):
 
     @classmethod
     def frame(cls, tables: JudgementRows, needed: Collection[str]) -> pl.DataFrame:
-        frame = _exploded(tables, "evidence").select(
-            "row", index=pl.int_range(pl.len(), dtype=pl.UInt32).over("row")
-        )
-        return cls.joined(frame, tables, needed)
+        return cls.joined(_positions(tables, "evidence"), tables, needed)
+
+
+class Criteria(View):
+    """One row per criterion of the example."""
+
+    requires = ("criteria",)
+    unit = "criterion"
+    keys = ("index",)
+
+    index = Fact(pl.UInt32, "position, from 0")
+
+    @classmethod
+    def frame(cls, tables: JudgementRows, needed: Collection[str]) -> pl.DataFrame:
+        return cls.joined(_positions(tables, "criteria"), tables, needed)
 
 
 class References(View):
@@ -264,10 +275,14 @@ class References(View):
 
     reference = Fact(pl.UInt32, "which reference")
     text = Fact(pl.String, "the reference answer")
+    answer = Fact(pl.String, "the answer")
 
     @classmethod
     def frame(cls, tables: JudgementRows, needed: Collection[str]) -> pl.DataFrame:
         frame = _references(tables)
+        if "answer" in needed:
+            answers = tables.examples.with_row_index("row").select("row", "answer")
+            frame = frame.join(answers, on="row", how="left", maintain_order="left")
         return cls.joined(frame if "text" in needed else frame.drop("text"), tables, needed)
 
 
@@ -284,6 +299,31 @@ class Answers(View):
         examples = tables.examples.with_row_index("row")
         frame = examples.filter(pl.col("answer").is_not_null()).select("row", text="answer")
         return cls.joined(frame, tables, needed)
+
+
+class AnswerFacts(View):
+    """One row per example: how its answer was made. What is not recorded is null."""
+
+    alone = True
+
+    latency = Fact(pl.Float64, "seconds until the answer was complete")
+    first_token = Fact(pl.Float64, "seconds until its first token")
+    input_tokens = Fact(pl.Float64, "tokens that the model read")
+    output_tokens = Fact(pl.Float64, "tokens that it wrote")
+    cost = Fact(pl.Float64, "US dollars")
+
+    @classmethod
+    def reads(cls, needed: Collection[str]) -> frozenset[str]:  # noqa: ARG003
+        return frozenset({"meta", "slices"})
+
+    @classmethod
+    def frame(cls, tables: JudgementRows, needed: Collection[str]) -> pl.DataFrame:
+        facts: dict[str, pl.Expr] = {}
+        for name in sorted(needed):
+            recorded = pl.coalesce(pl.col("meta", "slices").str.json_path_match(f"$.{name}"))
+            number = recorded.cast(pl.Float64, strict=False)
+            facts[name] = pl.when(number.is_finite() & (number >= 0)).then(number)
+        return tables.examples.with_row_index("row").select("row", **facts)
 
 
 class AnswerSentences(View):
@@ -310,6 +350,11 @@ class AnswerSentences(View):
 def _exploded(tables: JudgementRows, column: str) -> pl.DataFrame:
     frame = tables.examples.with_row_index("row").select("row", column)
     return frame.explode(column, empty_as_null=False, keep_nulls=False)
+
+
+def _positions(tables: JudgementRows, column: str) -> pl.DataFrame:
+    position = pl.int_range(pl.len(), dtype=pl.UInt32).over("row")
+    return _exploded(tables, column).select("row", index=position)
 
 
 def _references(tables: JudgementRows) -> pl.DataFrame:

@@ -15,7 +15,18 @@ import polars as pl
 from ragstone.data import Context, Example, Turn
 from ragstone.data.pictures import PICTURES
 from ragstone.data.record_labels import FIELDS, LABELS, verdicts_left
-from ragstone.judgements import ASKS, Ask, Claim, Column, Kind, Relevance, Tables, kind_of
+from ragstone.judgements import (
+    ASKS,
+    Ask,
+    Claim,
+    Column,
+    Criteria,
+    Kind,
+    Relevance,
+    Tables,
+    View,
+    kind_of,
+)
 
 # ``blocked``: a model or its filter declined. ``truncated``: its reply was cut off. ``vote``: a
 # member of a panel, whose word counts in the panel's.
@@ -31,6 +42,8 @@ ARE_PICTURES = "contexts_are_pictures"
 OF_NO_USE = ("too_long", "filtered", "refusal")
 
 HUMAN = "human"
+# The author of propositions that the data list.
+DATA = "data"
 # Begins the name of the judge of a corrected row. No judge is called so.
 PERSON = "person:"
 
@@ -45,11 +58,12 @@ LLM = "LLM"
 LEDGER = pl.Schema({"row": pl.UInt32(), "ask": pl.String(), "judge": pl.String(),
                     "subject": pl.String(), "status": pl.String(), "reason": pl.String(),
                     "requests": pl.List(pl.String)})  # fmt: skip
+NO_ENTRIES = pl.DataFrame(schema=LEDGER)
 
 
 @dataclass(frozen=True, slots=True)
 class Proposition:
-    """A claim, a statement or a piece of gold evidence to be judged."""
+    """A claim, a statement, a criterion or a piece of gold evidence to be judged."""
 
     author: str
     reference: int
@@ -71,11 +85,11 @@ class Block:
     tables: Tables = field(default_factory=lambda: Tables(pl.DataFrame()))
 
     def propositions(self, ask: str) -> Mapping[int, list[Proposition]]:
-        """The propositions of an ask: for each row its claims, statements or evidence."""
+        """The propositions of an ask: for each row its claims, statements, criteria or evidence."""
         over = ASKS[ask].over
         if over is None or not over.made_by:
-            return {row: evidence_of(example) for row, example in enumerate(self.examples)
-                    if example.evidence}  # fmt: skip
+            listed = enumerate(listed_in(example, over) for example in self.examples)
+            return {row: propositions for row, propositions in listed if propositions}
         by_row: dict[int, list[Proposition]] = {}
         for maker in over.made_by:
             table = self.tables.of(maker)
@@ -155,13 +169,17 @@ class RowBuilder:
             column.append(values.get(name))
 
     def filled(self) -> Filled:
+        if not self.entries and not self.columns["judge"]:
+            return Filled(self.kind.empty(), NO_ENTRIES)
         columns = dict(zip(LEDGER, zip(*self.entries, strict=True), strict=False))
         rows = pl.DataFrame(self.columns, schema=self.kind.schema())
         return Filled(rows, pl.DataFrame(columns, schema=LEDGER))
 
 
-def evidence_of(example: Example) -> list[Proposition]:
-    return [Proposition("data", 0, index, text) for index, text in enumerate(example.evidence)]
+def listed_in(example: Example, over: type[View] | None) -> list[Proposition]:
+    """The criteria or the gold evidence that the data list."""
+    texts = example.criteria if over is Criteria else example.evidence
+    return [Proposition(DATA, 0, index, text) for index, text in enumerate(texts)]
 
 
 def no_text(example: Example) -> str | None:
@@ -272,7 +290,8 @@ def _said(example: Example, ask: Ask, columns: Sequence[Column]) -> Rows | None:
     if units and all(is_open):
         return None
     kind = kind_of(ask.name)
-    return [{"origin": over.unit, "author": "human", "reference": reference, "index": index, **row,
+    author = HUMAN if over.made_by else DATA
+    return [{"origin": over.unit, "author": author, "reference": reference, "index": index, **row,
              **beside(kind, row, label or {})}
             for index, (label, row) in enumerate(zip(units, labelled, strict=True))
             for reference in _references(ask, label or {}, example)]  # fmt: skip

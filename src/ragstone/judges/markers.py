@@ -9,7 +9,8 @@ from itertools import islice
 from ragstone.data import Context
 
 # What stands before a raised number that is no power: not `10`, `x` or `km`.
-NO_POWER = r"(?<!\d)(?<!\b[A-Za-z])" + "".join(
+# Checked only before a tag: checking everywhere took most of the time.
+NO_POWER = r"(?=<)(?<!\d)(?<!\b[A-Za-z])" + "".join(
     rf"(?<!\b{unit})" for unit in ("[kcdmnµ]m", "ft", "in", "yd", "mi")
 )
 

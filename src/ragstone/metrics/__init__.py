@@ -5,7 +5,8 @@ Metrics are listed in the order in which their modules are imported: ranking fir
 
 # isort: off
 from . import ranking, ranking_by_ids, answer_rates, answer_relevance, citations  # noqa: F401
-from . import composite, correctness, retrieval, text_overlap  # noqa: F401
+from . import text_checks, composite, correctness, criteria, retrieval, text_overlap  # noqa: F401
+from . import answer_facts  # noqa: F401
 
 # isort: on
 from .aliases import ALIASES, EVERYDAY, NEAREST

@@ -1,4 +1,4 @@
-"""Aliases: other tools' names for our metrics, and the nearest metric for names without a match.
+"""Aliases: other tools' names for our metrics, and what is nearest to names without a match.
 
 A name that the other tool defines differently has a note on the difference. The names stand in
 ``aliases.json``.
@@ -7,11 +7,16 @@ A name that the other tool defines differently has a note on the difference. The
 import json
 from pathlib import Path
 
-# The aliases that people use for things of their own, too: a metric or a column of labels with
-# such a name is the user's.
+# The names that people use for things of their own, too: a column of labels with such a name is
+# the user's, and so is a metric with such an alias.
 EVERYDAY = frozenset({
-    "coherence", "completeness", "conciseness", "correctness", "equals", "factuality", "hits",
-    "relevance", "rouge", "rubrics", "similar", "success", "P", "R",
+    "answer_length", "citation_accuracy", "coherence", "completeness", "completion_tokens",
+    "conciseness", "correctness", "cost", "criteria", "equals", "exact", "factuality", "hits",
+    "includes", "input_tokens", "is_correct", "is_grounded", "is_json", "is_refusal",
+    "json_valid", "latency", "latency_ms", "length", "output_tokens", "prompt_tokens",
+    "relevance", "response_length", "response_time", "rouge", "rubrics", "similar",
+    "similarity", "success", "token_count", "tokens", "total_cost", "total_tokens",
+    "usefulness", "P", "R",
 })  # fmt: skip
 
 OWN = "A metric of your own is one function in a file: docs/own-metric.md."
@@ -19,9 +24,17 @@ OWN = "A metric of your own is one function in a file: docs/own-metric.md."
 _NAMES = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 # Names that other tools use, each with the text form of the metric here and a note.
 ALIASES: dict[str, tuple[str, str]] = {
-    name: (metric, note) for name, (metric, note) in _NAMES["aliases"].items()
+    name: (metric, note) for names, metric, note in _NAMES["aliases"] for name in names.split(", ")
 }
 # Names that no metric here stands for, each with a sentence on what is nearest.
 NEAREST: dict[str, str] = {
-    name: sentence.replace("{own}", OWN) for name, sentence in _NAMES["nearest"].items()
+    name: sentence.replace("{own}", OWN)
+    for names, sentence in _NAMES["nearest"]
+    for name in names.split(", ")
+}
+# What any other name with such a word is about, with a sentence on what is nearest.
+WORDS: dict[str, str] = {
+    word: sentence.replace("{own}", OWN)
+    for words, sentence in _NAMES["words"]
+    for word in words.split(", ")
 }

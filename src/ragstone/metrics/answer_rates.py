@@ -73,7 +73,7 @@ class CitationPresence(AnswerRate):
 
 
 class CitationFabrication(AnswerRate):
-    """Share of the answers with citations that cite a source that was not retrieved.
+    """Of the answers with citations, the share that cites a source that was not retrieved.
 
         citation_fabrication = answers that cite and fabricate / answers that cite
 
@@ -114,6 +114,20 @@ class Abstention(AnswerRate):
         if self.by == "response_type":
             return Answers.response_type == "abstain"
         return abstained(self.by)
+
+
+class RefusalRate(AnswerRate):
+    """Share of answers that decline to help.
+
+    An answer that says it does not know abstains, and is no refusal.
+    """
+
+    name = "refusal"
+    family = "answer"
+    range = Range(0, 1, "0", rate=True)
+
+    def fact(self) -> pl.Expr:
+        return Answers.response_type == "refuse"
 
 
 class ProperAction(AnswerRate):

@@ -9,18 +9,19 @@ import dataclasses
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
-from functools import lru_cache
+from difflib import SequenceMatcher
+from functools import cache, lru_cache
 from threading import RLock
 from typing import Any
 
 from ragstone.core.errors import InputError, RagstoneError, UnknownName
 from ragstone.core.messages import argument, reason
 
-from .aliases import ALIASES, NEAREST
+from .aliases import ALIASES, NEAREST, WORDS
 from .metric import BUILT_IN, Metric
 from .user_metrics import own_metrics
 
-READABLE = re.compile(r"[\w@./ -]+", re.ASCII)
+READABLE = re.compile(r"[\w@./: -]+", re.ASCII)
 # ``ragas.metrics.`` before a name.
 MODULE = re.compile(r"^(?:[a-z_]\w*\.)+(?=[a-z])", re.IGNORECASE)
 # ``/v1/mean`` behind a name of MLflow.
@@ -31,8 +32,19 @@ AT = re.compile(r"(.+?)(?: ?@ ?|[ _-]?at[ _-]?)(k|\d+)", re.IGNORECASE)
 CUT = re.compile(
     r"(P|R|recall|success|map_cut|ndcg_cut|iprec_at_recall)[_.](\d[\d.]*)", re.IGNORECASE
 )
-# Words behind a name that do not change it.
-BEHIND = ("metric", "evaluator", "scorer", "score", "rate", "withcotreasons", "eval")
+# Words before and behind a name that do not change it.
+BEFORE = (
+    "llm", "rag", "create", "ragas", "deepeval", "trulens", "phoenix", "mlflow", "promptfoo",
+    "inspect", "llamaindex", "haystack", "langchain", "openevals", "azure", "opik", "autoevals",
+    "answer", "response", "retrieval", "document",
+)  # fmt: skip
+BEHIND = (
+    "metric", "evaluator", "scorer", "score", "rate", "judge", "grader", "eval", "evalchain",
+    "string", "prompt", "template", "withcotreasons", "withreference", "withoutreference",
+    "withreferenceoutputs",
+)  # fmt: skip
+# ``Tool``, ``Call`` and ``F1`` of ``ToolCallF1``.
+WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
 def key(name: str) -> str:
@@ -76,8 +88,9 @@ def _bare(name: str) -> Iterator[str]:
     for word in BEHIND:
         if name.endswith(word) and name != word:
             yield from _bare(name.removesuffix(word))
-    if name.startswith("llm"):
-        yield name.removeprefix("llm")
+    for word in BEFORE:
+        if name.startswith(word) and name != word:
+            yield from _bare(name.removeprefix(word))
 
 
 # Python before 3.11.8 counts for all threads together how deep it is in a syntax tree, and fails
@@ -144,13 +157,21 @@ def _elsewhere(name: str) -> tuple[str, dict[str, object], str] | None:
         return None
     if name in ALIASES:
         return _alias(name, None)
-    known = {key(known_name): known_name for known_name in (*ALIASES, *BUILT_IN)}
+    known = _explained()
     for known_name, k in found(name, known):
         meant = known[known_name]
+        if meant in NEAREST:
+            return None
         if meant in ALIASES:
             return _alias(meant, k)
         return meant, {} if k is None else {"k": k}, ""
     return None
+
+
+@cache
+def _explained() -> dict[str, str]:
+    """Every name that comes with Ragstone, by its key; our own before another tool's."""
+    return {key(name): name for name in (*NEAREST, *ALIASES, *BUILT_IN)}
 
 
 def _alias(alias: str, k: int | None) -> tuple[str, dict[str, object], str]:
@@ -178,11 +199,46 @@ def _made(name: str, parameters: Mapping[str, Any]) -> Metric:
 
 
 def _unknown(name: str, users: Iterable[str]) -> UnknownName:
-    sentences = {key(absent): sentence for absent, sentence in NEAREST.items()}
-    for absent, _ in found(name, sentences):
-        return UnknownName("metric", name, (), hint=sentences[absent])
-    hint = f"ragstone metrics lists them; your own come with {argument('metrics_from', 'FILE')}."
-    return UnknownName("metric", name, [*BUILT_IN, *users, *ALIASES], hint=hint)
+    for known_key, _ in found(name, _explained()):
+        if (absent := _explained()[known_key]) in NEAREST:
+            return UnknownName("metric", name, (), hint=NEAREST[absent])
+    opposite = re.sub(r"^not[-_ ]", "", name)
+    for known_key, _ in found(opposite, _explained()) if opposite != name else ():
+        known_name = _explained()[known_key]
+        advice = NEAREST.get(known_name, f"Measure {opposite}: the less, the better.")
+        return UnknownName("metric", name, (), hint=f"It is the opposite of {opposite}. {advice}")
+    if typed := misspelt(name, [*BUILT_IN, *users, *ALIASES, *NEAREST]):
+        return UnknownName("metric", name, typed)
+    for word in WORD.findall(name):
+        if word.lower() in WORDS:
+            return UnknownName("metric", name, (), hint=WORDS[word.lower()])
+    hint = (
+        "ragstone metrics lists all metrics. An LLM can rate what you ask for: "
+        'rating(definition="Is ANSWER polite?"). '
+        f"{argument('metrics_from', 'FILE')} loads metrics of your own."
+    )
+    return UnknownName("metric", name, (), hint=hint)
+
+
+def misspelt(name: str, known: Iterable[str]) -> list[str]:
+    """The names of which this one is a misspelling: no other word, but a slip or two in long ones.
+
+    >>> misspelt("contxt_recall", ["context_recall", "recall"]), misspelt("ndgc", ["ndcg", "map"])
+    (['context_recall'], ['ndcg'])
+    >>> misspelt("laziness", ["faithfulness"]), misspelt("mape", ["map"])
+    ([], [])
+    """
+    typed, by_key = key(name), {key(meant): meant for meant in reversed(list(known))}
+    return [meant for known_key, meant in by_key.items() if _is_slip(typed, known_key)]
+
+
+def _is_slip(typed: str, meant: str) -> bool:
+    """The same letters in another order, or a few more, fewer or others; the first is the same."""
+    if typed[:1] != meant[:1] or abs(len(typed) - len(meant)) > 2:
+        return False
+    if sorted(typed) == sorted(meant):
+        return True
+    return len(typed) > 4 and SequenceMatcher(None, typed, meant).ratio() > 0.87
 
 
 def split_form(

@@ -2,7 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import reduce
 from math import isnan
+from operator import or_
 from typing import NamedTuple, cast
 
 import polars as pl
@@ -168,10 +170,19 @@ SCORES = pl.Schema(
     {"value": pl.Float64, "label": pl.String, "status": pl.UInt8, "reason": pl.String}
 )
 
+NO_NUMBER = pl.Series("value", [None], dtype=pl.Float64)
 NO_WORD = pl.Series([None], dtype=pl.String)
 GIVEN = pl.Series("status", [VALUE], dtype=pl.UInt8)
 # Columns of one row, to be repeated: twenty times as fast as ``pl.repeat``.
 UNDECIDED = pl.Series("decided", [False])
+
+
+class _Bar(NamedTuple):
+    """Rows that have no value, and why."""
+
+    rows: pl.Series
+    status: int
+    reason: pl.Series
 
 
 def score(
@@ -194,10 +205,14 @@ def score(
     required = {name: REQUIREMENTS[name].holds.fill_null(value=False)
                 for metric in plain for name in needed_fields(metric)}  # fmt: skip
     holds = judged.examples.select(**required).to_dict()
+    lacks = {name: _Bar(~held, UNDEFINED, _repeated(REQUIREMENTS[name].reason, held.len()))
+             for name, held in holds.items() if not held.all()}  # fmt: skip
+    unjudged = _unjudged(judged, {ask for metric in plain for ask in metric.asks})
     scores: dict[str, pl.DataFrame] = {}
     for metric in plain:
-        valued = _valued(judged, metric, parts[str(metric)])
-        scores[str(metric)] = _allowed(judged, holds, metric, valued)
+        bars = [lacks[name] for name in needed_fields(metric) if name in lacks]
+        bars += [bar for ask, bar in unjudged if ask in metric.asks]
+        scores[str(metric)] = _allowed(judged, metric, parts[str(metric)], bars)
     if partly_answered:
         null = pl.col("answer").is_null() & pl.col("system").is_in(list(partly_answered))
         silent = judged.examples.select(null).to_series()
@@ -426,35 +441,38 @@ def needed_fields(metric: Metric) -> list[str]:
     return list(dict.fromkeys([*metric.requires, *of_asks]))
 
 
-def _allowed(
-    judged: Judged, holds: Mapping[str, pl.Series], metric: Metric, scores: pl.DataFrame
-) -> pl.DataFrame:
-    branches: list[tuple[pl.Expr, int, pl.Expr]] = []
-    columns = scores.get_columns()
-    for name in needed_fields(metric):
-        if not holds[name].all():
-            columns.append(holds[name].alias(f"has_{name}"))
-            lacks = pl.col(f"has_{name}").not_()
-            branches.append((lacks, UNDEFINED, pl.lit(REQUIREMENTS[name].reason)))
-    outcomes = {ask: judged.outcome(ask) for ask in ASKS if ask in metric.asks}
+def _repeated(word: str | None, height: int) -> pl.Series:
+    return pl.Series([word], dtype=pl.String).new_from_index(0, height)
+
+
+def _unjudged(judged: Judged, asks: Collection[str]) -> list[tuple[str, _Bar]]:
+    """The answers that lack a judgement: first those where there is nothing to judge."""
+    bars = []
     for code in (UNDEFINED, MISSING):
-        for ask, outcome in outcomes.items():
-            if (outcome["status"] == code).any():
-                columns += [outcome["status"].alias(f"status_{code}_{ask}"),
-                            outcome["reason"].alias(f"reason_{code}_{ask}")]  # fmt: skip
-                condition = pl.col(f"status_{code}_{ask}") == code
-                if code == MISSING:
-                    condition = condition & pl.col("decided").not_()
-                branches.append((condition, code, pl.col(f"reason_{code}_{ask}")))
-    if not branches:
-        return pl.DataFrame(list(map(scores.get_column, SCORES)))
-    status, reason = pl.col("status"), pl.col("reason")
-    for condition, code, why in reversed(branches):
-        status = pl.when(condition).then(pl.lit(code, pl.UInt8)).otherwise(status)
-        reason = pl.when(condition).then(why).otherwise(reason)
-    return pl.DataFrame(columns).select(
-        pl.when(status == VALUE).then("value").alias("value"),
-        pl.when(status == VALUE).then("label").alias("label"),
-        status.alias("status"),
-        reason.alias("reason"),
-    )
+        for ask in ASKS:
+            if ask in asks and (rows := (outcome := judged.outcome(ask))["status"] == code).any():
+                bars.append((ask, _Bar(rows, code, outcome["reason"])))
+    return bars
+
+
+def _allowed(
+    judged: Judged, metric: Metric, lines: pl.DataFrame, bars: Sequence[_Bar]
+) -> pl.DataFrame:
+    """The scores, without a value where there is a bar; of several the first tells why."""
+    n = judged.examples.height
+    undecided = type(metric).decided == Metric.decided
+    if undecided and bars and reduce(or_, (bar.rows for bar in bars)).all():
+        nothing = NO_WORD.new_from_index(0, n)
+        scores = pl.DataFrame([NO_NUMBER.new_from_index(0, n), nothing.alias("label"),
+                               GIVEN.new_from_index(0, n), nothing.alias("reason")])  # fmt: skip
+    else:
+        scores = _valued(judged, metric, lines)
+    status, reason = scores["status"], scores["reason"]
+    for bar in reversed(bars):
+        rows = bar.rows if undecided or bar.status == UNDEFINED else bar.rows & ~scores["decided"]
+        status = pl.Series([bar.status], dtype=pl.UInt8).new_from_index(0, n).zip_with(rows, status)
+        reason = bar.reason.zip_with(rows, reason)
+    has_value = status == VALUE
+    value = scores["value"].zip_with(has_value, NO_NUMBER.new_from_index(0, n))
+    label = scores["label"].zip_with(has_value, NO_WORD.new_from_index(0, n))
+    return pl.DataFrame([value, label, status.alias("status"), reason.alias("reason")])

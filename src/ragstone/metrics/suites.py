@@ -280,7 +280,8 @@ QUICK_METRICS: tuple[str, ...] = (
     "expected_faithfulness", "grounding_presence", "unsupported_claim", "contradiction",
     "citation_presence", "citation_fabrication", "citation_precision", "citation_recall",
     "abstention", "proper_action", "on_topic", "helpfulness", "incompleteness", "unsafe_content",
-    "answer_outcome", "answer_coverage", "factual_accuracy", "exact_match", "token_f1", "rouge_l",
+    "criteria", "answer_outcome", "answer_coverage", "factual_accuracy", "exact_match", "token_f1",
+    "rouge_l",
 )  # fmt: skip
 
 QUICK_SUITE = Suite(

@@ -113,7 +113,7 @@ def metric(
         else:
             namespace["rule"] = lambda self: _single(view, function())  # noqa: ARG005
         cls = make_dataclass(function.__name__, [], bases=bases, namespace=namespace, frozen=True)
-        # From Python 3.12 on a dataclass made so says that it is of this module.
+        # From Python 3.12 on, make_dataclass names this module instead.
         cls.__module__ = function.__module__
         instance: Metric = cls()
         for part in instance.parts().values():

@@ -27,7 +27,7 @@ from ragstone.annotation.queue.form import AskedLabel, QueueForm, QueueItem
 from ragstone.annotation.queue.labels_store import LabelDatabase
 from ragstone.annotation.queue.queue import Queue, queues
 from ragstone.core.errors import InputError, UnknownName
-from ragstone.data.record_labels import FIELDS, PROPOSITIONS
+from ragstone.data.record_labels import EXTRACTED, FIELDS
 from ragstone.data.records import own_example
 from ragstone.judgements import Grounding, languages
 from ragstone.metrics import Metric, parse_metric
@@ -157,7 +157,7 @@ def _items(
     examples = [own_example(example.record) for example in texts]
     propositions: Propositions = {
         unit: {id: _listed(rows.get(FIELDS[unit], ())) for id, rows in judgements.items()}
-        for unit in PROPOSITIONS
+        for unit in EXTRACTED
     }
     items = data_items(examples, asks, probabilities, propositions)
     return [item for item in items if item.parts]

@@ -21,6 +21,7 @@ from pathlib import Path
 from threading import Event, Thread
 
 from ragstone.core.database import POSTGRES, connect
+from ragstone.data.traces import Corpus
 from ragstone.models.model_store import locked
 
 from .alarms.notifications import wait_until_notified
@@ -36,7 +37,6 @@ from .exports import begin_write_back
 from .settings import DEFAULTS, MonitorSettings, read_settings
 from .store.rows import HEARTBEAT, keep
 from .store.store import LAYOUT, MonitorStore, open_store
-from .traces import Corpus
 
 LOCK = "worker.lock"
 # Seconds between two looks whether the other worker is gone.

@@ -1,4 +1,4 @@
-"""The report room: how a run is shown to people, in a terminal, a notebook, a picture, a table.
+"""Report: shows a run to people, in a terminal, a notebook, a picture or a table.
 
 run_page        what `ragstone evaluate` prints: the answer, then metrics by systems
 full_page       what `ragstone show RUN --full` prints: every estimate, the small print
@@ -9,7 +9,7 @@ worst           the worst examples of each metric
 dossier         all that is known of one example
 catalogue       every metric and suite, as plain data and as pages (a module)
 export_table    scores, estimates, judgements or examples as one table
-layouts         a run, or the scores of one answer, as another tool reports them (a room)
+layouts         a run, or the scores of one answer, as another tool reports them (a package)
 as_bytes        a table as CSV, JSONL or Parquet; write_table into a file, format_of its name
 …_page          what `ragstone compare`, `gate`, `agreement`, … print (a module each)
 picture         the page as SVG

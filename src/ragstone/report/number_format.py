@@ -160,13 +160,16 @@ def p_word(p: float | None) -> str:
     return "" if p is None else "<0.001" if p < 0.001 else number(p)
 
 
+PLURALS = {"criterion": "criteria"}
+
+
 def counted(count: int, noun: str) -> str:
     """A count with its noun, in the singular or plural.
 
-    >>> counted(1, "row"), counted(1200, "row")
-    ('1 row', '1,200 rows')
+    >>> counted(1, "row"), counted(1200, "row"), counted(2, "criterion")
+    ('1 row', '1,200 rows', '2 criteria')
     """
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    return f"{count:,} {noun if count == 1 else PLURALS.get(noun, f'{noun}s')}"
 
 
 def scale_of(metric: str) -> Range | None:
@@ -394,6 +397,7 @@ FAMILIES = {
     "answer": "Answer",
     "reference": "Against the reference",
     "composite": "Composite",
+    "facts": "Facts",
     "own": "Your own",
 }
 

@@ -20,6 +20,7 @@ from ragstone.data import Example
 from ragstone.data.record_labels import FIELDS, Unit
 from ragstone.data.write import from_frame
 from ragstone.judgements import ASKS, KINDS, Ask, Claims, Kind, Statements
+from ragstone.judgements.view import ABOUT
 from ragstone.models.chat import Usage
 from ragstone.run import Entry, Run
 from ragstone.run.calls.journal_reader import Attempt, Totals
@@ -34,9 +35,7 @@ INDEX, NUMBER = "index", "number"
 
 def numbered(kind: type[Kind]) -> bool:
     """Tell whether rows of a kind are, or are about, claims, statements or gold evidence."""
-    about = any(
-        ask.over and ask.over.unit in ("claim", "statement", "evidence") for ask in kind.asks
-    )
+    about = any(ask.over and ABOUT[ask.over.unit] == "proposition" for ask in kind.asks)
     return INDEX in kind.schema() and (about or kind.name in (*Claims.made_by, *Statements.made_by))
 
 
@@ -165,6 +164,7 @@ NEAR = 5_000
 PLACES: Mapping[Unit, str] = {
     "claim": FIELDS["claim"],
     "statement": FIELDS["statement"],
+    "criterion": FIELDS["criterion"],
     "evidence": "gold_evidence",
     "context": FIELDS["context"],
 }
@@ -190,7 +190,7 @@ class JudgementRow:
 
 @dataclass(frozen=True, slots=True)
 class JudgedPart:
-    """A context, claim, statement or piece of gold evidence, with the judgements about it.
+    """A context, claim, statement, criterion or piece of gold evidence, with what is judged of it.
 
     Attributes:
         place: The rank of a context; for other parts the position, from 0.
@@ -234,7 +234,7 @@ class Dossier:
 
     Attributes:
         parts: Its contexts with their relevance, claims and statements with their support and
-            agreement, gold evidence with its support, each also with the judgements of
+            agreement, criteria, gold evidence with its support, each also with the judgements of
             user-defined kinds.
         judgements: The rows of all other kinds that have any, by kind.
         calls: The requests sent to models: prompt, replies and cost.
@@ -262,6 +262,7 @@ class Dossier:
             PLACES["claim"]: parts["claim"],
             "reference": list(of.reference),
             PLACES["statement"]: parts["statement"],
+            PLACES["criterion"]: parts["criterion"],
             PLACES["evidence"]: parts["evidence"],
             "reference_contexts": None
             if grades is None
@@ -316,6 +317,7 @@ def _dossiers(some: Excerpted, examples: Collection[str]) -> dict[str, Dossier]:
         fields_of: dict[Unit, list[Mapping[str, Any]]] = {
             "claim": [row.values for maker in Claims.made_by for row in rows[maker]],
             "statement": [row.values for maker in Statements.made_by for row in rows[maker]],
+            "criterion": [{"index": at, "text": text} for at, text in enumerate(item.criteria)],
             "evidence": [{"index": at, "text": text} for at, text in enumerate(item.evidence)],
             "context": [asdict(context) for context in item.contexts or ()],
         }
@@ -369,7 +371,7 @@ def _part(judged: Judgements, unit: Unit, fields: Mapping[str, Any]) -> JudgedPa
         several += [ask.kind] if len(known) < len(keys) else []
         by_kind[ask.kind] = rows if ask.kind in several else rows[:1]
     position = fields["rank" if unit == "context" else "index"]
-    shown_fields = {"text": fields["text"]} if unit == "evidence" else fields
+    shown_fields = {"text": fields["text"]} if unit in ("criterion", "evidence") else fields
     return JudgedPart(
         position, fields["text"], shown_fields, by_kind, several, fields.get("reference", 0)
     )

@@ -1,7 +1,7 @@
 """Runs: judging, scoring and estimating a data set, with everything saved in a folder.
 
     evaluate, evaluate_one, rescore, forecast   the functions that users call
-    run          a finished run, as all other rooms read it
+    run          a finished run, as all other packages read it
     corrections/ people's corrections of its judgements, and the run with them applied
     batches/     model calls by a provider's batches
     ray_engine/  shards judged by the workers of a Ray cluster

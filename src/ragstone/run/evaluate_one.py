@@ -21,7 +21,7 @@ from ragstone.metrics import QUICK, Composite, Metric, needed_asks, needed_field
 from ragstone.models import Encoder
 from ragstone.models.cross_encoder import CrossEncoder
 
-from .evaluate import LOGGER, log_one
+from .evaluate import LOGGER, evaluate, log_one
 from .folder.schemas import STATUS_NAMES
 from .judging.judge_blocks import JudgedBlock, judge_block
 from .judging.run_models import Named, able_to_ask, askable, with_models
@@ -65,9 +65,9 @@ def evaluate_one(
         evaluate_one(question="How long is the pier?", contexts=["The pier is 90 m long."],
                      answer="It is 90 m long.", metrics="faithfulness")["faithfulness"]
 
-    Judges and models are opened by the first call and kept for those with the same arguments.
-    Can be called from several threads. For many answers ``evaluate`` is faster by far, has
-    intervals, and limits what chat models may cost.
+    Judges are opened by the first call and kept for those with the same arguments, unless a chat
+    model is among them. Can be called from several threads. For many answers ``evaluate`` is faster
+    by far, has intervals, and limits what chat models may cost.
 
     Args:
         question: What was asked.
@@ -79,7 +79,7 @@ def evaluate_one(
         suite: Names of suites of metrics. If neither metrics nor suites are given: ``quick``,
             every metric that has a value here.
         thresholds: Those of the suite ``embedding``, for sufficiency and hallucination.
-        judge: One or more judges, as of ``evaluate``. Chat models are asked at once, and their
+        judge: One or more judges, as in ``evaluate``. Chat models are asked at once, and their
             replies are cached. Default: the labels in the fields, then ``local``.
         citations: Regular expression that finds citations in an answer.
         embedder: As of ``evaluate``.
@@ -136,7 +136,7 @@ def _needs_no_model(judge: Named | Sequence[Named]) -> TypeGuard[str | Sequence[
 
 
 def _scores_by_models(example: Example, request: Request) -> ScoresOfOne:
-    """Ask chat models about one example; their replies are cached as those of runs are."""
+    """Ask chat models about one example; their replies are cached like those of runs."""
     from .run_plan import prepare
 
     prepared = prepare(request)
@@ -247,9 +247,6 @@ def _check_names(fields: Iterable[str]) -> None:
     unknown = [name for name in fields if squash(name) not in known]
     if not unknown:
         return
-    # Few name such a field, and evaluating many takes a quarter of a second to import.
-    from .evaluate import evaluate
-
     arguments = [name for name in signature(evaluate_one).parameters if name != "fields"]
     for name in unknown:
         if get_close_matches(name, arguments, n=1, cutoff=0.8):

@@ -39,8 +39,8 @@ class Run(Displayable):
     """A finished evaluation: its estimates, scores, judgements and examples.
 
     ``path`` is the run folder. If none was given, the run is in a temporary folder,
-    which is deleted with this object: ``is_temporary``. ``asked`` names the metrics requested
-    by the call that returned it; if empty, those the run was made for.
+    which is deleted with this object, and ``is_temporary`` is true. ``asked`` names the metrics
+    requested by the call that returned it; if empty, those the run was made for.
 
     What people corrected stands over what the judges said, everywhere but in the files of the
     judges; ``without_corrections`` is the run as they left it.
@@ -189,8 +189,9 @@ class Run(Displayable):
     def table(self) -> pl.DataFrame:
         """Return a table to read: one row per metric, one column per system.
 
-        Its cells are means with 95 % intervals over all answers of a system; where no answer has a
-        value, ``undefined``, or ``missing`` if any is. ``estimates`` has the numbers.
+        Its cells are means with 95 % intervals over all answers of a system. If no answer has a
+        value, the cell says ``undefined``, or ``missing`` if a score is missing. ``estimates`` has
+        the numbers.
         """
         rows: dict[str, dict[str, str]] = {}
         for each in self.estimate_list:
@@ -463,9 +464,10 @@ class Excerpt:
 
     def judgements(self, kind: str) -> pl.DataFrame:
         """The rows of one kind of judgement, one for each example they are about."""
-        rows = of_no_example(kind)
         if self.folder.has(kind):
             rows = of_examples(self.entries.lazy(), self.stored(kind).lazy(), kind).collect()
+        else:
+            rows = of_no_example(kind)
         if self._overlay is not None:
             rows = self._overlay.judgements(kind, rows)
             # People's word is laid over all examples that it changes.

@@ -34,7 +34,7 @@ T = TypeVar("T")
 Several = Annotated[list[T], FailFast()]
 
 MOST_UNJUDGED = 0.1
-# How the reasons begin that no judge of the run can give a judgement.
+# How the reason of a missing score begins if no judge of the run can give the judgement.
 BY_NOBODY = ("not_judged", "local: no_")
 
 # The metric that tells whether any answer names a source.

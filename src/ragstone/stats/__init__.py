@@ -1,4 +1,4 @@
-"""Statistics: arrays in, frozen results out. This room knows no metric.
+"""Statistics: functions of arrays that return frozen results, and know no metric.
 
 mean_interval       a mean with the interval that suits it; the one to call first
 wilson              a rate of independent rows

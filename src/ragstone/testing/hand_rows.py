@@ -94,6 +94,7 @@ class Given:
                 "reference": [[""] * count for count in references],
                 "evidence": [[""]] * len(given),
                 "reference_contexts": [[""]] * len(given),
+                "criteria": [[""]] * len(given),
                 "history": [[""]] * len(given),
             }
         )

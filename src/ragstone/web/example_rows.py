@@ -31,6 +31,8 @@ from .background_cache import keep_newest
 # Runs whose rows are kept in memory.
 KEPT = 3
 
+SCORES_AT_ONCE = 100_000
+
 OUTCOME = "answer_outcome"
 # Shown first of the metrics that most runs have.
 PREFERRED = ("faithfulness", "answer_coverage", "context_recall", OUTCOME, "mrr")
@@ -58,17 +60,21 @@ class ExampleRows:
         ``reason METRIC`` beside them.
         """
         rows = self.run.examples(["id", "question_id", "system"]).with_row_index("place")
-        for metric in self.metrics:
-            # One metric at a time: all scores together take several times the memory.
-            scores = self.run.scores([metric]).select(
-                pl.col("example_id").alias("id"),
-                pl.col("value").alias(metric),
-                *(
-                    pl.col(name).cast(pl.Categorical).alias(f"{name} {metric}")
-                    for name in ("status", "label", "reason")
-                ),
-            )
-            rows = rows.join(scores, on="id", how="left", maintain_order="left")
+        # Few metrics at a time: all scores of a large run together take several times the memory.
+        n_metrics = max(1, SCORES_AT_ONCE // max(1, rows.height))
+        for start in range(0, len(self.metrics), n_metrics):
+            metrics = self.metrics[start : start + n_metrics]
+            scores = self.run.scores(metrics)
+            for metric in metrics:
+                columns = scores.filter(pl.col("metric") == metric).select(
+                    pl.col("example_id").alias("id"),
+                    pl.col("value").alias(metric),
+                    *(
+                        pl.col(name).cast(pl.Categorical).alias(f"{name} {metric}")
+                        for name in ("status", "label", "reason")
+                    ),
+                )
+                rows = rows.join(columns, on="id", how="left", maintain_order="left")
         return rows
 
     def prepare(self) -> bool:

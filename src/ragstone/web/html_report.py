@@ -129,7 +129,7 @@ def report_file(
 
 
 def report_copy(run: Run, summary: Summary, faults: FailureGroups, page: str) -> str:
-    """Return the report as a page of a copy of the app, in which the run's ``page`` has answers."""
+    """Return the report for a copy of the app, where the run's ``page`` has the answers."""
     answers = f"{page}#examples"
     shows = _shown(run, None, None, None, summary, faults, metrics_of(run), answers)
     return render("report.html", shows | {"copy": page, "left_out": ()})
@@ -145,7 +145,7 @@ def _shown(
     metrics: Sequence[str],
     answers: str,
 ) -> View:
-    """Return what is shown whatever room there is; ``answers``: the address of their table."""
+    """Return what is shown however little room there is; ``answers``: their table's address."""
     groups = Groups(run.estimate_list)
     compared, why = _compared(run, other, baseline, margin)
     pairs = _pairs(compared, metrics, answers) if compared else []

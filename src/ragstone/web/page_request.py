@@ -14,10 +14,10 @@ from .auth import PERSON, SeatedPerson, Visitor, with_port
 # Where a scope says who a request comes from.
 VISITOR = "ragstone.visitor"
 
-# Where a scope says that the page becomes a file.
+# The key by which the scope of a request says that the page becomes a file.
 COPY = "ragstone.copy"
 
-# A copy has all answers of a run if they are not more than ``ALL``, otherwise the worst.
+# A copy has all answers of a run with at most ``ALL``, otherwise the ``WORST`` worst.
 ALL, WORST = 5_000, 1_000
 
 # A cookie that the script of the pages sets: light or dark, the same for all servers.
@@ -49,7 +49,7 @@ class Asked:
         match: The version that a write is about; empty if it does not say.
         person: Who came by a link of their own; None if it is the owner, or nobody.
         server: What the addresses begin with that other people open.
-        copy: Whether the page becomes a file, which nobody can ask for its other views.
+        copy: Whether the page becomes a file, which has no other views.
     """
 
     path: str

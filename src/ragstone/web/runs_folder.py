@@ -158,7 +158,12 @@ class RunsFolder:
             for file in self.folder.glob(f"*/{RunEntry.MANIFEST}")
             if chosen in ("*", file.parent.name)
         ]
-        return newest_first(self.listed(file.parent).run for file in files)
+        runs = []
+        for file in files:
+            # A run may be deleted meanwhile.
+            with suppress(FileNotFoundError):
+                runs.append(self.listed(file.parent).run)
+        return newest_first(runs)
 
     def listed(self, path: Path) -> ListedRun:
         """Return what the list shows of a run folder."""
@@ -356,14 +361,13 @@ def prepare_soon(folder: RunsFolder) -> None:
 
 
 def _prepare(folder: RunsFolder) -> None:
-    # A run may be deleted meanwhile.
-    with suppress(FileNotFoundError):
-        finished = [run for run in folder.runs() if run.form and run.form.finished]
-        for run in finished[:PREPARED]:
-            with suppress(RagstoneError):
-                folder.calm.wait()
-                folder.summary(run.path.name)
-                folder.failures(run.path.name)
+    finished = [run for run in folder.runs() if run.form and run.form.finished]
+    for run in finished[:PREPARED]:
+        # A run may be deleted meanwhile.
+        with suppress(RagstoneError, FileNotFoundError):
+            folder.calm.wait()
+            folder.summary(run.path.name)
+            folder.failures(run.path.name)
 
 
 def _estimates(run: FoundRun) -> Sequence[Estimate]:

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 VOID = frozenset(("img", "input", "link", "meta"))
 CONTROLS = frozenset(("input", "select", "textarea", "label", "button"))
 
-# Text and values of attributes are escaped in our pages, so that this finds whole tags: those that
-# may go, lead elsewhere or get something, by their name or by what they look like.
+# Tags that may have to be removed, changed or added to, by their name or their class. Texts and
+# values of attributes are escaped in our pages, so a match is always a whole tag.
 READ = re.compile(
     rf"<({'|'.join(sorted(CONTROLS))}|a|form|head|img|link|main|meta|script)\b([^<>]*)>"
     r'|<([a-z]\w*)\b([^<>]*\s(?:hx-|class="(?:[^"]* )?(?:sheet|noting|over|set|field|token)[ "])'
@@ -51,20 +51,20 @@ POLICY = (
 def static_page(html: str, link: Callable[[str], str], note: str) -> str:
     """Return the page with links to other files, without forms and what asks the server.
 
-    Forms and their controls are left out, but for a table that a form holds, and the form by which
-    the page's own script filters. What leads to a page that is not a file is text.
+    Forms and their controls are left out, except a table in a form and the form by which the page's
+    own script filters. A link to a page that has no file becomes text.
     """
     return _Rewriter(html, link, note).page()
 
 
 class _Rewriter:
-    """Finds the tags that have to go or to lead elsewhere; all else stays as it was."""
+    """Finds the tags to remove and the links to change; everything else stays as it is."""
 
     def __init__(self, html: str, link: Callable[[str], str], note: str) -> None:
         self._html, self._link, self._note = html, link, note
         self._form_ends = 0
         self._changes: dict[int, tuple[int, str]] = {}
-        """Where a part that changes begins: where it ends, and what stands there then."""
+        """For the beginning of each part that changes: its end, and its new text."""
 
     def page(self) -> str:
         read = 0
@@ -88,7 +88,7 @@ class _Rewriter:
         return "".join([*out, self._html[at:]])
 
     def _end_of(self, opened: re.Match[str], tag: str) -> tuple[int, int]:
-        """Return where the tag that closes another one begins and ends."""
+        """Return where the closing tag of an element begins and ends."""
         open_tags = 1
         if tag not in VOID:
             for match in TAG.finditer(self._html, opened.end()):
@@ -101,7 +101,7 @@ class _Rewriter:
     def _written(
         self, match: re.Match[str], tag: str, attributes: Mapping[str, str]
     ) -> tuple[str, str]:
-        """Return the tag, empty if it goes with all in it, and how it is closed if it changes."""
+        """Return the tag, empty to remove the element, and the closing tag, empty if unchanged."""
         raw, looks = match[0], set(attributes.get("class", "").split())
         in_form = match.start() < self._form_ends
         if tag == "form":
@@ -146,10 +146,10 @@ def _leading(raw: str, name: str, path: str) -> str:
     return f'{before} {name}="{escape(path)}"{after}' if path else f"{before}{after}"
 
 
-# Pages of comparisons of a run.
+# How many pages may compare a run with others.
 COMPARISONS = 200
 
-# So many examples are read together.
+# How many examples are read at once.
 TOGETHER = 200
 
 PATIENCE = 600.0
@@ -191,7 +191,7 @@ def write_static(
     """Write the app over the runs of a folder as files, which open from the disk.
 
     Every run with its comparisons and report, and a page for each of its examples, or for the worst
-    of very many. The browser filters and sorts a run's answers; noting needs the app.
+    of very many. The browser filters and sorts a run's answers; taking notes needs the app.
 
     Args:
         folder: With runs in it, or a run folder.
@@ -255,7 +255,7 @@ def _examples_of(
 
 
 class _Site:
-    """Finds the pages by following the links from the first; those of examples are known."""
+    """Finds the pages by following the links from the first, except those of examples."""
 
     def __init__(
         self, folder: "RunsFolder", examples: dict[str, dict[str, None]], larger: dict[str, int]
@@ -274,8 +274,8 @@ class _Site:
         self._names = {"/": STARTS, start: STARTS}
         self._unseen = sum(map(len, examples.values()))
         self._note = (
-            f"A copy of {datetime.now(UTC):%d %b %Y}, without a server: noting and all else needs "
-            "ragstone view."
+            f"A copy of {datetime.now(UTC):%d %b %Y}, without a server. To correct or note "
+            "anything, use ragstone view."
         )
 
     @property
@@ -311,10 +311,10 @@ class _Site:
             number_shown = len(self._examples[name])
             yield f"{name}: the {number_shown:,} worst of {counted(number, 'answer')} have a page."
         for name in self._dropped:
-            yield f"{name}: it has {COMPARISONS:,} of its pages of comparisons."
+            yield f"{name}: only {COMPARISONS:,} of its comparisons have a page."
         for address in self._failed:
             yield f"{address} could not be shown; its file says why."
-        yield "Prompts, replies, and the rest of texts that are cut are left out."
+        yield "Prompts, replies and the ends of long texts are left out."
 
     def _page(self, runner: asyncio.Runner, address: str) -> str:
         late = monotonic() + PATIENCE

@@ -160,7 +160,7 @@ def shown(value: Any) -> Any:
 
 
 def breaks(name: str) -> Markup:
-    """Return a name that may be broken behind its underscores where a column is narrow."""
+    """Return a name that a narrow column may break after an underscore."""
     return escape(shown(name)).replace("_", Markup("_<wbr>"))
 
 

@@ -1,6 +1,7 @@
 """Every command of README and docs is run, in a folder with the files that it names."""
 
 import csv
+import filecmp
 import importlib.util
 import json
 import re
@@ -47,6 +48,8 @@ only a user has (tests/cli/test_correct.py plays these),
 the one about batches (test_batches.py), and the one that writes every page."""
 ENCODER = re.compile(r"embedding|ragas|graphrag|semantic|bertscore")
 """What compares texts by an encoder."""
+DEMO_METRICS = ("answer_coverage", "unsupported_claim", "abstention")
+"""The few metrics of runs/demo, of which a command draws every chart."""
 ENDS = {
     "evaluate": {0, 4},
     "score": {0, 4},
@@ -105,8 +108,9 @@ def written(folder: Path) -> None:
     (folder / "many.jsonl").write_text("\n".join(many), encoding="utf-8")
     for name in ("answers", "labelled", "records"):
         (folder / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    answers = "\n".join(map(json.dumps, demo_records()))
-    (folder / "demo.jsonl").write_text(answers, encoding="utf-8")
+    answers = list(map(json.dumps, demo_records()))
+    (folder / "demo.jsonl").write_text("\n".join(answers), encoding="utf-8")
+    (folder / "few.jsonl").write_text("\n".join(answers[:30]), encoding="utf-8")
     ragas = {"question": "user_input", "answer": "response", "contexts": "retrieved_contexts",
              "reference": "reference"}  # fmt: skip
     ours = [json.dumps(renamed(row, **ragas)) for row in data]
@@ -115,6 +119,13 @@ def written(folder: Path) -> None:
                 "reference": "expected_output"}  # fmt: skip
     cases = [renamed(row, **deepeval) for row in data]
     (folder / "cases.json").write_text(json.dumps(cases), encoding="utf-8")
+    # What other tools export.
+    shapes = ROOT / "tests" / "data" / "layouts" / "shapes"
+    shutil.copy(shapes / "mlflow-traces.json", folder / "traces.json")
+    shutil.copy(shapes / "langsmith.csv", folder / "experiment.csv")
+    sample = {"id": 1, "epoch": 1, "input": "How long?", "output": {"completion": "90 m."}}
+    log = {"eval": {"model": "m"}, "samples": [{**sample, "metadata": {"contexts": ["90 m."]}}]}
+    (folder / "log.json").write_text(json.dumps(log), encoding="utf-8")
     graphrag = {"question": "question", "answer": "generated_answer", "contexts": "context",
                 "reference": "gold_answer"}  # fmt: skip
     results = [renamed(row, **graphrag) for row in data]
@@ -221,15 +232,48 @@ def playground(tmp_path_factory: pytest.TempPathFactory) -> Path:
         evaluate("many.jsonl", metrics=["faithfulness"], judge=both, out="runs/many")
         evaluate("answers.jsonl", judge=both, by="question_type", out="runs/mine")
         evaluate("demo.jsonl", judge="local:strings", out="run")
+        evaluate("few.jsonl", metrics=DEMO_METRICS, judge="local:strings", out="runs/demo")
         for again in ("answers", "today", "yesterday"):
             shutil.copytree("runs/mine", f"runs/{again}")
-        shutil.copytree("run", "runs/demo")
         labelled(Path("runs"))
         gate = ("--max-false-pass", "0.15", "--out", "gate.json")
         assert call("guard", "calibrate", "labelled.csv", *gate).status == 0
         exported = call("export", "runs/mine", "--as", "inspectorraget", "--out", "run.json")
         assert exported.status == 0, exported.err
     return folder
+
+
+def restore(copy: Path, original: Path) -> None:
+    """Undo what a command did to a copy, without copying anew what it left alone.
+
+    Files beside a file that changed are made anew too: a database consists of several.
+    """
+    compared = filecmp.dircmp(original, copy, ignore=[])
+    if compared.left_only or compared.right_only or compared.diff_files:
+        for path in copy.iterdir():
+            if path.is_file():
+                path.unlink()
+            elif path.name in compared.right_only:
+                shutil.rmtree(path)
+        for path in original.iterdir():
+            if path.is_file():
+                shutil.copy2(path, copy)
+            elif path.name in compared.left_only:
+                shutil.copytree(path, copy / path.name)
+    for name in compared.common_dirs:
+        restore(copy / name, original / name)
+
+
+@pytest.fixture(scope="module")
+def copy_of_playground(playground: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return shutil.copytree(playground, tmp_path_factory.mktemp("commands") / "here")
+
+
+@pytest.fixture
+def here(playground: Path, copy_of_playground: Path) -> Path:
+    """A folder to run a command in, whatever the commands before it did there."""
+    restore(copy_of_playground, playground)
+    return copy_of_playground
 
 
 @pytest.fixture(scope="module")
@@ -259,11 +303,9 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize("line", list(documented()))
 def test_it_does_what_it_says(
-    line: str, playground: Path, server: Any, ragstone: Any, tmp_path: Path,
+    line: str, here: Path, server: Any, ragstone: Any, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest,
 ) -> None:  # fmt: skip
-    here = tmp_path / "here"
-    shutil.copytree(playground, here)
     monkeypatch.chdir(here)
     monkeypatch.setenv("OPENAI_BASE_URL", server.url)
     monkeypatch.setenv("OPENAI_API_KEY", "k")

@@ -25,6 +25,9 @@ sharding.OF_A_SHARD = 50
 SHARDS = 30
 ROWS = 50 * SHARDS
 
+ONE_DEATH = f"from ragstone.run.ray_engine import engine; engine.DEATHS = 1\n{PROGRAM}"
+"""Suspects an example at the first death: each death costs a worker."""
+
 OWN = '''
 import os, signal, sys
 from ragstone.data import Example
@@ -42,7 +45,7 @@ def harmless(example):
 
 @pytest.fixture(scope="module")
 def ray_cluster() -> Iterator[Any]:
-    with nodes_of.ray_nodes(2) as nodes:
+    with nodes_of.ray_nodes(1) as nodes:
         yield nodes
 
 
@@ -63,8 +66,8 @@ def write(path: Path, rows: int = ROWS) -> Path:
     return path
 
 
-def begin(data: Path, out: Path, *more: str) -> Forked:
-    return Forked(PROGRAM, "evaluate", data, "--out", out, "--json", *more, cwd=out.parent)
+def begin(data: Path, out: Path, *more: str, program: str = PROGRAM) -> Forked:
+    return Forked(program, "evaluate", data, "--out", out, "--json", *more, cwd=out.parent)
 
 
 def end(run: Forked, status: int = 0) -> str:
@@ -94,33 +97,44 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return data, folder / "run"
 
 
+@pytest.fixture
+def second_node(ray_cluster: Any) -> Iterator[None]:
+    ray_cluster.add()
+    yield
+    ray_cluster.remove()
+
+
 @pytest.mark.kill
-@pytest.mark.parametrize("nodes_die", [False, True])
-def test_a_run_in_which_something_dies_has_the_same_bytes(
-    ray_cluster: Any, alone: tuple[Path, Path], tmp_path: Path, *, nodes_die: bool
+@pytest.mark.usefixtures("second_node")
+def test_a_run_in_which_things_die_has_the_same_bytes(
+    ray_cluster: Any, alone: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    """A worker and then the run; or a node, and then another that only falls silent."""
+    """A worker, then the run, then a node, and then another that only falls silent."""
     data, whole = alone
-    if nodes_die:
-        ray_cluster.add()
     out, engine = tmp_path / "run", ("--judge", "human", "--engine", f"ray:{ray_cluster.address}")
-    run = begin(data, out, *engine)
-    until(lambda: run.returncode is not None or kept(out) >= 3)
-    assert kept(out) < SHARDS
-    if nodes_die:
-        ray_cluster.remove()
-        ray_cluster.silence()
-        ray_cluster.add()
-    else:
-        nodes_of.kill(nodes_of.processes("ray::RagstoneWorker", ray_cluster.address)[0])
-        nodes_of.kill(run.pid)
-        end(run, -9)
+
+    def begun(shards: int) -> Forked:
         run = begin(data, out, *engine)
+        until(lambda: run.returncode is not None or kept(out) >= shards)
+        assert kept(out) < SHARDS
+        return run
+
+    run = begun(3)
+    nodes_of.kill(nodes_of.processes("ray::RagstoneWorker", ray_cluster.address)[0])
+    nodes_of.kill(run.pid)
+    end(run, -9)
+    ray_cluster.add()
+    run = begun(kept(out) + 3)
+    ray_cluster.remove()
+    ray_cluster.silence()
+    ray_cluster.add()
     said = end(run)
+    ray_cluster.remove()
     assert "ray" not in said.lower()
     assert content(out) == content(whole)
 
 
+@pytest.mark.usefixtures("second_node")
 def test_faults_of_the_data_are_those_of_one_process(ray_cluster: Any, tmp_path: Path) -> None:
     data = write(tmp_path / "rows.jsonl", 300)
     lines = data.read_text().splitlines()
@@ -169,7 +183,8 @@ def test_an_example_that_ends_its_worker_is_set_aside(ray_cluster: Any, tmp_path
     (tmp_path / "own.py").write_text(OWN)
     own = ("--metrics-from", str(tmp_path / "own.py"), "-m", "harmless")
     engine = ("--engine", f"ray:{ray_cluster.address}")
-    said = end(begin(data, tmp_path / "run", *own, *engine, "--max-poison", "0"), 2)
+    strict = begin(data, tmp_path / "run", *own, *engine, "--max-poison", "0", program=ONE_DEATH)
+    said = end(strict, 2)
     at = f"({tmp_path / 'rows.jsonl'}:102)"
     assert said.startswith(
         f"1 example ends the workers that judge it {at}, more than --max-poison 0 allows."

@@ -17,10 +17,12 @@ from ragstone.core.remote_files import Remote, RemoteFile
 from ragstone.data import cornwall
 from ragstone.run import Run
 from ragstone.run.folder.remote_folder import RemoteFolder
+from ragstone.run.judging import sharding
 from tests.forked import Forked
 
 METRICS = ["token_f1", "exact_match"]
 LIMIT = 20
+OF_A_SHARD = 25
 
 
 @pytest.fixture
@@ -41,11 +43,11 @@ class Machines:
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Four shards of data, each of 2,500 examples but for the last."""
+    """Four shards of data, each of 25 examples but for the last."""
     file = tmp_path_factory.mktemp("data") / "answers.jsonl"
     rows = (
         {"id": f"q{n}", "question": f"Q{n}?", "answer": f"a {n % 7}", "reference": f"a {n % 3}"}
-        for n in range(7_600)
+        for n in range(76)
     )
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return file
@@ -59,9 +61,10 @@ def cornwall_on_disk(tmp_path_factory: pytest.TempPathFactory) -> dict[str, byte
     return tables(folder)
 
 
-@pytest.fixture(scope="module")
-def on_disk(data: Path) -> dict[str, bytes]:
+@pytest.fixture
+def on_disk(data: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
     """The tables and estimates of a run of the data that nothing stopped."""
+    monkeypatch.setattr(sharding, "OF_A_SHARD", OF_A_SHARD)
     evaluate(data, metrics=METRICS, out=data.with_name("run"))
     return tables(data.with_name("run"))
 
@@ -129,6 +132,8 @@ def test_a_run_that_was_killed_goes_on_where_it_began_and_begins_again_elsewhere
 import os, signal
 from ragstone import evaluate
 from ragstone.run.folder.remote_folder import RemoteFolder
+from ragstone.run.judging import sharding
+sharding.OF_A_SHARD = {OF_A_SHARD}
 kept = RemoteFolder.kept
 def kill(self, form):
     if form.shard == 2:
@@ -151,12 +156,13 @@ evaluate({str(data)!r}, metrics={METRICS!r}, out={url!r})
         with pytest.raises(RunConflict, match="Another machine is writing"):
             evaluate(data, metrics=METRICS, out=url)
         s3.rm_file(f"{url}/.lock")
-    first = s3.info(f"{url}/scores/000000.parquet")["LastModified"]
+    scores = f"{url}/scores/000000.parquet"
+    s3.setxattr(scores, made="first")
     evaluate(data, metrics=METRICS, out=url)
     assert at(s3, url) == on_disk
     s3.invalidate_cache()
-    again = s3.info(f"{url}/scores/000000.parquet")["LastModified"]
-    assert (again == first) == same_machine, "made again only elsewhere"
+    kept = s3.metadata(scores, refresh=True).get("made") == "first"
+    assert kept == same_machine, "made again only elsewhere"
     assert not {name for name in names(s3, url) if name.startswith(("unfinished", ".lock"))}
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from ragstone.data import Context, Example, Turn
-from ragstone.judgements import Quality, Topic
+from ragstone.judgements import Criterion, Quality, Topic
 from ragstone.judges.judge import Proposition
 from ragstone.judges.llm.answer_tasks import CritiqueTask, PreferenceTask, ProbesTask, RatingTask
 from ragstone.judges.llm.claim_tasks import AgreementTask, ClaimsTask, StatementsTask
@@ -39,6 +39,7 @@ TASKS_ASKED: tuple[Task, ...] = (
     StatementsTask(),
     AgreementTask(),
     KindTask(Quality),
+    KindTask(Criterion),
     ProbesTask(),
     RatingTask(),
     CritiqueTask(),
@@ -126,6 +127,7 @@ def matter(place: str, text: str) -> Target:
     propositions = {
         "claim": [Proposition("j", 0, 0, said("claim", "The bridge opened in 1859."))],
         "statement": [Proposition("j", 0, 0, said("statement", "It is of iron."))],
+        "criterion": [Proposition("data", 0, 0, said("criterion", "Says the year."))],
     }
     rivals = {"other": said("rival", "Nobody knows when.")}
     return Target(example, propositions, TOPICS, rivals)
@@ -141,6 +143,7 @@ PLACES = (
     "policy",
     "claim",
     "statement",
+    "criterion",
     "rival",
 )
 
@@ -196,7 +199,7 @@ def with_marks(hostile: str) -> str:
 
 
 @every_text
-def test_a_reader_of_boundary_lines_finds_what_went_in(hostile: str) -> None:
+def test_a_reader_finds_what_went_in_and_behind_it_the_task_and_its_ids(hostile: str) -> None:
     hostile = with_marks(hostile)
     expected_text = hostile.replace("\r\n", "\n")
     for place in PLACES:
@@ -206,7 +209,10 @@ def test_a_reader_of_boundary_lines_finds_what_went_in(hostile: str) -> None:
         assert set(plain) - set(asked) == unasked
         for name, questions in asked.items():
             assert items_of(questions) == items_of(plain[name])
-            for (_, text), (_, before) in zip(questions, plain[name], strict=True):
+            for (question, text), (_, before) in zip(questions, plain[name], strict=True):
+                last = text.rpartition(" end\n")[2]
+                assert f"\nTask {name}, " in last
+                assert f"\nids: {' '.join(question.items)}\n" in last
                 blocks, others = read_by_lines(text), read_by_lines(before)
                 assert structure(blocks) == structure(others), place
                 for block, other in zip(blocks, others, strict=True):
@@ -232,15 +238,6 @@ def test_every_question_has_the_same_schema_of_plain_closed_objects() -> None:
     words = set(re.findall(r'"(\$?\w+)":', json.dumps(SCHEMA)))
     fields = set(SCHEMA["properties"]["items"]["items"]["required"])
     assert words - fields == {"type", "properties", "items", "required", "additionalProperties"}
-
-
-@every_text
-def test_the_task_and_its_ids_stand_behind_every_text(hostile: str) -> None:
-    for place in PLACES:
-        for name, question, text in prompts_of(matter(place, with_marks(hostile))):
-            last = text.rpartition(" end\n")[2]
-            assert f"\nTask {name}, " in last
-            assert f"\nids: {' '.join(question.items)}\n" in last
 
 
 def test_a_text_cannot_run_after_the_boundary_of_its_own_block() -> None:

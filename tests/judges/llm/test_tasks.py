@@ -18,7 +18,7 @@ from ragstone.models.chat import ChatRequest
 
 TASKS = all_tasks()
 PROMPTS = load_prompts()
-ORIGINS = ("claim", "statement", "evidence")
+ORIGINS = ("claim", "statement", "criterion", "evidence")
 TARGET = Target(
     Example(
         "1",
@@ -50,6 +50,7 @@ TITLES = {
     "agreement": ["QUESTION", "REFERENCE", "ANSWER", "CLAIMS", "STATEMENTS"],
     "importance": [*ASKED, "PROPOSITIONS"],
     "quality": [*ASKED, "ANSWER", "POLICY"],
+    "criteria": [*ASKED, "ANSWER", "CRITERIA"],
     "probes": ["ANSWER"],
     "rating": [*ASKED, "ANSWER", "REFERENCE"],
     "critique": [*ASKED, "ANSWER"],

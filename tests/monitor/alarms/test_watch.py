@@ -92,7 +92,7 @@ class Monitored:
         end = self.now + seconds
         while self.now < end:
             self.now = min(end, self.now + step)
-            self.watch()
+            watch(self.store, self.settings, self.now)
         return self.alarms()
 
     def told(self) -> set[tuple[int, str]]:

@@ -6,10 +6,10 @@ from typing import Any
 
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
+from ragstone.data.traces import TracePart, read_examples
+from ragstone.data.traces.otlp import read_traces
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.monitor.traces import TracePart, read_examples
-from ragstone.monitor.traces.otlp import read_traces
-from tests.monitor.traces.sending import span, traces
+from tests.data.traces.sending import span, traces
 
 QUESTION = "How long does the ferry take to the island?"
 TRUE = "The ferry takes 90 minutes."

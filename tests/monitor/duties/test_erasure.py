@@ -10,6 +10,7 @@ from ragstone.annotation.queue.labels_store import FILE as LABELS
 from ragstone.annotation.queue.labels_store import open_labels
 from ragstone.annotation.queue.queue import Queue
 from ragstone.core.errors import InputError
+from ragstone.data.traces.redaction import hashed_id
 from ragstone.models.chat import ChatFailure
 from ragstone.monitor.duties.draw_answers import draw_answers
 from ragstone.monitor.duties.erasure import Erasure, erase
@@ -20,7 +21,6 @@ from ragstone.monitor.settings.sections import JudgingSettings, SamplingSettings
 from ragstone.monitor.store.batches import current_batch
 from ragstone.monitor.store.rows import HEARTBEAT, keep, remembered
 from ragstone.monitor.store.store import MonitorStore, open_store
-from ragstone.monitor.traces.redaction import hashed_id
 from ragstone.testing import ScriptedModel
 from tests.clock import Clock
 from tests.monitor.duties.arriving import receive, receive_answers, rows, spans_of_answer

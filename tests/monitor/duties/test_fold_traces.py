@@ -1,6 +1,7 @@
 """What came is folded into examples: late, split, doubled, and none twice."""
 
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import permutations
@@ -8,12 +9,13 @@ from typing import Any
 
 import pytest
 
+from ragstone.core.errors import MissingDependency
 from ragstone.data import Context, Example, Turn
+from ragstone.data.traces import Corpus, FoldedTrace, TracePart, fold
 from ragstone.monitor.duties.fold_traces import Folding, text_hash
 from ragstone.monitor.store.incoming import erase_traces, erased, unfolded
 from ragstone.monitor.store.rows import counted
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.monitor.traces import Corpus, FoldedTrace, TracePart, fold
 from tests.clock import Clock
 from tests.monitor.duties.arriving import (
     FALSE,
@@ -204,6 +206,18 @@ def test_a_trace_that_cannot_be_folded_is_told_and_holds_up_nobody(
         assert counted(run, 0)["unfoldable"] == 1
         ((text,),) = run("SELECT text FROM lines")
     assert "bad" in text
+
+
+def test_traces_wait_until_what_reads_them_is_installed(
+    store: MonitorStore, folding: Folding, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    receive_answers(store, clock.at, [1], answer=FALSE)
+    with monkeypatch.context() as patched:
+        patched.setitem(sys.modules, "opentelemetry.proto.trace.v1.trace_pb2", None)
+        with pytest.raises(MissingDependency, match=r"pip install 'ragstone\[otlp\]'"):
+            folding.fold_all()
+    folding.fold_all()
+    assert [example for example, _ in rows(store, SETTLED)] == [trace_id(1)]
 
 
 def test_spans_without_content_are_counted_as_such(

@@ -87,6 +87,15 @@ def test_scores_and_judgements_are_copied_and_the_folder_goes(
     assert Judging(store, LOCAL, clock).step() == 0
 
 
+def test_what_an_answer_took_is_a_metric_as_in_files(store: MonitorStore, clock: Clock) -> None:
+    counts = {"llm.token_count.prompt": 90, "llm.token_count.completion": 10}
+    receive_answers(store, clock.at, [1], attributes=counts)
+    follow(store, clock)
+    assert Judging(store, JudgingSettings(("latency", "tokens")), clock).step() == 1
+    for metric, value in (("latency", 1.5), ("tokens", 100.0)):
+        assert [row[1:3] for row in rows(store, SCORES, metric)] == [(value, "value")]
+
+
 def test_what_a_reference_is_needed_for_is_missing_and_not_tried_again(
     store: MonitorStore, clock: Clock
 ) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from ragstone.monitor.traces.value_counts import inside
+from ragstone.data.traces.value_counts import inside
 from tests.monitor.intake.running import JSON, NOW, PROTOBUF, SECOND
 
 EXAMPLES, TRACES, LOGS = "/v1/examples", "/v1/traces", "/v1/logs"

@@ -16,12 +16,12 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExportResult
 from requests import PreparedRequest, Response, Session
 
+from ragstone.data.traces import TracePart, fold
 from ragstone.monitor.intake.group_commit import IntakeSettings
 from ragstone.monitor.intake.intake_app import IntakeApp
 from ragstone.monitor.intake.send_tokens import SendTokens
 from ragstone.monitor.store.rows import counted
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.monitor.traces import TracePart, fold
 from tests.monitor.intake.held import Held
 from tests.monitor.intake.running import Sender, as_otlp_json, kept, running, serving
 

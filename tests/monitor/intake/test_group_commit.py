@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from ragstone.core.errors import StoreAway
+from ragstone.data.traces.spans import TracePart
 from ragstone.monitor.intake.group_commit import AcceptedBody, GroupCommit
 from ragstone.monitor.store.rows import counted, last_lines, remembered
 from ragstone.monitor.store.store import MonitorStore, open_store
-from ragstone.monitor.traces.spans import TracePart
 from tests.monitor.intake.held import Held
 from tests.monitor.intake.running import PROTOBUF, Answer, kept, running, traces
 

@@ -12,6 +12,8 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
 
+from ragstone.data.traces import fold
+from ragstone.data.traces.spans import SpanLimits, TracePart
 from ragstone.monitor.intake.group_commit import IntakeSettings
 from ragstone.monitor.intake.http_request import MEMBERS, Refused, TooLarge, unpacked
 from ragstone.monitor.intake.intake_app import IntakeApp
@@ -20,8 +22,6 @@ from ragstone.monitor.intake.send_tokens import SendTokens
 from ragstone.monitor.store.incoming import insert_malformed, last_malformed
 from ragstone.monitor.store.rows import ASSESS, DEAD, HEARTBEAT, SILENT, count, counted, keep, to_do
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.monitor.traces import fold
-from ragstone.monitor.traces.spans import SpanLimits, TracePart
 from tests.monitor.intake.held import Held
 from tests.monitor.intake.running import (
     JSON,
@@ -54,7 +54,7 @@ def test_traces_are_kept_one_row_each(store: MonitorStore) -> None:
 def test_where_the_extra_is_missing_examples_are_taken_and_traces_name_it(
     store: MonitorStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delitem(sys.modules, "ragstone.monitor.traces.otlp", raising=False)
+    monkeypatch.delitem(sys.modules, "ragstone.data.traces.otlp", raising=False)
     monkeypatch.setitem(sys.modules, "opentelemetry.proto.trace.v1.trace_pb2", None)
     with running(store) as (sender, _):
         for headers, body in ((PROTOBUF, traces(0, 5).SerializeToString()), (JSON, b"{}")):

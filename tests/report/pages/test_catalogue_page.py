@@ -116,6 +116,16 @@ def test_each_fact_of_a_metric_stands_under_its_name() -> None:
     assert [plain(item.words) for item in outline.items] == ["A metric.", "", "More of it."]
 
 
+def test_a_page_begins_with_what_the_name_asked_for_means_here() -> None:
+    entry = catalogue.named("HitRate")
+    rows = facts(metric_page(entry, "HitRate"))
+    meaning = "whether the top k hold a known relevant context."
+    assert rows[1] == ("", f"HitRate is hit here: {meaning}")
+    aliases = [words for name, words in rows if name == "aliases"]
+    assert aliases == [f"hit_rate, hits, success, ir_hit_rate: hit, {meaning}"]
+    assert facts(metric_page(entry, "hit")) == facts(metric_page(entry)) == [rows[0], *rows[2:]]
+
+
 def test_what_a_metric_does_without_is_not_told() -> None:
     bare = replace(ENTRY, judgements=(), requires=(), parameters={}, aliases=(), filled_by=())
     assert [name for name, _ in facts(metric_page(bare))] == ["metric", "range", "judgements"]

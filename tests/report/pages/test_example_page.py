@@ -209,7 +209,8 @@ def test_the_record_holds_everything_by_the_part_it_is_about(found: Found) -> No
     }  # fmt: skip
     assert example_page(found(id="x", **known)).record() == {
         "id": "x", "question_id": "q1", "system": "a", "question": "How long?", "statements": [],
-        "gold_evidence": [], "reference_contexts": None, "calls": [], "meta": {}, **known,
+        "criteria": [], "gold_evidence": [], "reference_contexts": None, "calls": [], "meta": {},
+        **known,
         "claims": [{"number": 1, **{name: claim[name] for name in claim if name != "index"}}],
     }  # fmt: skip
 
@@ -237,3 +238,23 @@ def test_a_panel_has_a_short_name_and_a_legend(found: Found) -> None:
 )
 def test_a_panels_models_are_named_without_provider_or_by_letters(name: str, short: str) -> None:
     assert short_judge(name) == short
+
+
+def test_a_criterion_stands_with_whether_it_is_met(found: Found) -> None:
+    met = {"met": True, "reason": "On 31 July.", "judge": "m"}
+    not_met = {"met": False, "judge": "human"}
+    page = example_page(
+        found(
+            criteria=[
+                {"text": "Mentions the deadline", "criteria": met},
+                {"index": 1, "text": "Names no customer", "criteria": not_met},
+                {"index": 2, "text": "Is short"},
+            ]
+        )
+    )
+    lines = [(item.lead.strip(), said(item)) for item in items(page, "Criteria")]
+    assert lines == [
+        ("1", "Mentions the deadline  met  On 31 July.  (m)"),
+        ("2", "Names no customer  not met  (human)"),
+        ("3", "Is short"),
+    ]

@@ -342,7 +342,7 @@ def test_a_forecast_of_nothing_has_no_calls_each() -> None:
 def test_no_hint_names_a_temporary_folder(tmp_path: Path) -> None:
     rows = [
         {"id": str(number), "question": f"How long is pier {number}?", "answer": "It is 90 m long.",
-         "contexts": ["It is wide."]}
+         "contexts": ["It is wide."], "session": "piers"}
         for number in range(3)
     ]  # fmt: skip
     run = evaluate(rows, metrics="faithfulness", judge="local:strings")

@@ -81,8 +81,13 @@ def test_a_mean_inside_is_told_beside_the_corrected_one() -> None:
 def test_yes_and_no_are_told_by_recall_and_precision() -> None:
     assert said(checks=(BINARY,)) == (
         "On 100 labels of unsupported claim present, the judge says yes to 56 %, people to 26 %. "
-        "Its recall is 85 % (75 to 95 %) and its precision 39 % (29 to 49 %). "
+        "The judge's recall is 85 % (75 to 95 %) and its precision 39 % (29 to 49 %). "
     )
+
+
+def test_verdicts_are_named_by_what_they_are_about() -> None:
+    check = Made(**{**vars(BINARY), "kind": "support", "column": "verdict"})
+    assert said(checks=(check,)).startswith("On 100 labels of support, the judge says yes")
 
 
 def test_labels_that_are_no_random_sample_correct_nothing() -> None:

@@ -1,6 +1,8 @@
 """Providers, data, and runs in batches."""
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -42,25 +44,36 @@ def answers() -> list[dict[str, Any]]:
     ]
 
 
-def there(speaks: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[BatchProvider]:
-    with provider(speaks) as made:
-        for name, value in made.environment.items():
-            monkeypatch.setenv(name, value)
-        yield made
+Provided = Callable[[str], BatchProvider]
+
+
+@pytest.fixture(scope="module")
+def provider_of() -> Iterator[Provided]:
+    """The provider that speaks a format, which all tests share."""
+    with ExitStack() as ends:
+        yield cache(lambda speaks: ends.enter_context(provider(speaks)))
+
+
+def there(speaks: str, provider_of: Provided, monkeypatch: pytest.MonkeyPatch) -> BatchProvider:
+    shared = provider_of(speaks)
+    shared.reset()
+    for name, value in shared.environment.items():
+        monkeypatch.setenv(name, value)
+    return shared
 
 
 @pytest.fixture(params=FORMATS)
 def any_provider(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[BatchProvider]:
+    request: pytest.FixtureRequest, provider_of: Provided, monkeypatch: pytest.MonkeyPatch
+) -> BatchProvider:
     """Each of the three."""
-    yield from there(request.param, monkeypatch)
+    return there(request.param, provider_of, monkeypatch)
 
 
 @pytest.fixture
-def openai(monkeypatch: pytest.MonkeyPatch) -> Iterator[BatchProvider]:
+def openai(provider_of: Provided, monkeypatch: pytest.MonkeyPatch) -> BatchProvider:
     """The one whose batches have an output file and an error file."""
-    yield from there("openai", monkeypatch)
+    return there("openai", provider_of, monkeypatch)
 
 
 @pytest.fixture

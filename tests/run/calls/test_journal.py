@@ -3,8 +3,6 @@
 import asyncio
 import json
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -23,6 +21,7 @@ from ragstone.run.calls.journal_reader import (
     entries,
     totals,
 )
+from tests.forked import Forked
 
 
 def told(text: str = "text") -> JournaledQuestion:
@@ -306,10 +305,9 @@ except InputError as error:
 
 
 def test_a_file_that_may_not_grow_is_like_a_full_disk(file: Path) -> None:
-    child = subprocess.run(
-        [sys.executable, "-c", FILLS, str(file)], capture_output=True, text=True, check=True
-    )
-    *numbers, fault = child.stdout.splitlines()
+    process = Forked(FILLS, file, cwd=file.parent)
+    *numbers, fault = process.communicate()[0].splitlines()
+    assert process.returncode == 0
     assert "Make room; then run the same command again" in fault
     assert totals(file).calls == len(numbers) > 0
     assert file.stat().st_size <= 300_000

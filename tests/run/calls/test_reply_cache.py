@@ -1,8 +1,6 @@
 """A reply is kept for later runs; where it cannot be, the run goes on."""
 
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -11,6 +9,7 @@ import pytest
 from ragstone.models.chat import ChatReply, Usage
 from ragstone.report.reason_words import explain
 from ragstone.run.calls.reply_cache import FILE, ReplyCache
+from tests.forked import Forked
 
 REPLY = ChatReply('{"p01": "\ud83d"}', "stop", Usage(9, 8, 7, None), "m-1")
 
@@ -66,8 +65,9 @@ def test_nobody_else_may_read_it(tmp_path: Path) -> None:
 
 
 def test_two_processes_may_use_it_at_once(tmp_path: Path) -> None:
-    both = [subprocess.Popen([sys.executable, "-c", OTHER, str(tmp_path), name]) for name in "ab"]
-    assert [one.wait() for one in both] == [0, 0]
+    both = [Forked(OTHER, tmp_path, name, cwd=tmp_path) for name in "ab"]
+    assert [process.communicate() for process in both] == [("", "")] * 2
+    assert [process.returncode for process in both] == [0, 0]
     replies = ReplyCache(tmp_path, print)
     assert all(replies.get(f"{name}{number}") for name in "ab" for number in range(200))
     replies.close()

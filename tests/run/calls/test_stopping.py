@@ -1,8 +1,6 @@
 """A run may be stopped at any moment; what had arrived is there, and is not asked again."""
 
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +13,7 @@ from ragstone.run.calls.asker import Asking
 from ragstone.run.calls.journal import Journal
 from ragstone.run.calls.journal_reader import entries, totals
 from ragstone.testing import ScriptedModel
+from tests.forked import Forked
 
 QUESTIONS, AT_ONCE = 400, 4
 
@@ -59,8 +58,8 @@ asking.close()
 """
 
 
-def child(folder: Path, hang_after: int = QUESTIONS) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen([sys.executable, "-c", CHILD, str(folder), str(hang_after)])
+def child(folder: Path, hang_after: int = QUESTIONS) -> Forked:
+    return Forked(CHILD, folder, hang_after, cwd=folder)
 
 
 def sent(folder: Path) -> list[str]:
@@ -68,9 +67,9 @@ def sent(folder: Path) -> list[str]:
     return file.read_text().split() if file.is_file() else []
 
 
-def until_sent(folder: Path, count: int, process: "subprocess.Popen[bytes]") -> None:
+def until_sent(folder: Path, count: int, process: Forked) -> None:
     while len(sent(folder)) < count:
-        assert process.poll() is None
+        assert process.returncode is None
         time.sleep(0.01)
 
 
@@ -80,9 +79,10 @@ def test_after_a_kill_only_what_was_in_flight_is_sent_again(tmp_path: Path) -> N
         process = child(tmp_path)
         until_sent(tmp_path, count, process)
         process.kill()
-        process.wait()
+        process.communicate()
     process = child(tmp_path)
-    assert process.wait() == 0
+    process.communicate()
+    assert process.returncode == 0
     lines = sent(tmp_path)
     assert len(set(lines)) == QUESTIONS
     assert len(lines) - QUESTIONS <= 2 * AT_ONCE
@@ -94,7 +94,7 @@ def test_what_is_committed_when_it_is_killed_is_whole(tmp_path: Path) -> None:
     process = child(tmp_path)
     until_sent(tmp_path, 100, process)
     process.kill()
-    process.wait()
+    process.communicate()
     journal = Journal.open(tmp_path / RunEntry.JOURNAL)
     kept = totals(journal.file).calls
     journal.close()
@@ -110,7 +110,8 @@ def test_ctrl_c_waits_for_no_model_that_hangs_and_keeps_what_arrived(tmp_path: P
     process = child(tmp_path, hang_after=10)
     until_sent(tmp_path, 10 + AT_ONCE, process)
     process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=120) == 130
+    process.communicate()
+    assert process.returncode == 130
     assert totals(tmp_path / RunEntry.JOURNAL).calls == 10
 
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
+from functools import cache
 from pathlib import Path
-from shutil import rmtree
+from shutil import copytree, rmtree
 from typing import Any
 
 import polars as pl
@@ -71,6 +72,17 @@ def judged(data: Data, out: Path | None = None) -> Run:
     return evaluate(data, metrics=METRICS, judge="human", by="place", out=out)
 
 
+@pytest.fixture(scope="module")
+def judged_once(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return judged(labelled(), tmp_path_factory.mktemp("once") / "run")
+
+
+@pytest.fixture
+def run(judged_once: Run, tmp_path: Path) -> Run:
+    """A run of ``labelled`` of this test's own."""
+    return Run.open(copytree(judged_once.path, tmp_path / "run"))
+
+
 def numbers(run: Run) -> dict[Any, Any]:
     return {
         (one.metric, *one.group.items()): {
@@ -89,6 +101,11 @@ def relabelled(change: Callable[[dict[str, Any]], None]) -> Data:
     data = deepcopy(labelled())
     change(data[0]["labels"])
     return data
+
+
+@cache
+def judged_with(change: Callable[[dict[str, Any]], None]) -> Run:
+    return judged(relabelled(change))
 
 
 def say_supported(labels: dict[str, Any]) -> None:
@@ -129,16 +146,16 @@ def drop_the_second(labels: dict[str, Any]) -> None:
     ],
 )
 def test_every_number_is_that_of_a_run_whose_judge_had_said_so(
-    kind: str, unit: object, values: Mapping[str, object], change: Callable[..., None]
+    run: Run, kind: str, unit: object, values: Mapping[str, object], change: Callable[..., None]
 ) -> None:
-    run, other = judged(labelled()), judged(relabelled(change))
-    assert numbers(run) != numbers(other)
+    before, other = numbers(run), judged_with(change)
+    assert before != numbers(other)
     done = run.correct("q0-old", kind, values, unit=unit, author="Ann", reason="I looked.")
     assert done.examples == ("q0-old",)
     assert scores(run) == scores(other)
     assert numbers(run) == numbers(other)
     run.undo_correction("q0-old", kind, unit=unit, author="Ann")
-    assert numbers(run) == numbers(judged(labelled()))
+    assert numbers(run) == before
 
 
 def test_what_a_rule_derives_follows_the_word_of_a_person() -> None:
@@ -239,8 +256,7 @@ def test_a_judgement_that_answers_share_is_changed_for_all_of_them(tmp_path: Pat
     assert shown.version == done.version
 
 
-def test_columns_of_scores_have_what_people_corrected() -> None:
-    run = judged(labelled())
+def test_columns_of_scores_have_what_people_corrected(run: Run) -> None:
     before = run.scores(METRICS[:1], ["example_id", "value"])
     run.correct(
         "q0-old", "support/claim", {"verdict": "supported"}, unit=2, author="Ann", reason="It is."
@@ -250,7 +266,7 @@ def test_columns_of_scores_have_what_people_corrected() -> None:
     assert after.equals(run.scores(METRICS[:1]).select("example_id", "value"))
 
 
-def test_a_missing_judgement_can_be_given() -> None:
+def test_a_missing_judgement_can_be_given(judged_once: Run) -> None:
     data = labelled()
     data[0]["labels"]["claims"][1]["support"] = None
     run = judged(data)
@@ -259,7 +275,7 @@ def test_a_missing_judgement_can_be_given() -> None:
     run.correct(
         "q0-old", "support/claim", {"verdict": "absent"}, unit=2, author="Ann", reason="Looked."
     )
-    assert numbers(run) == numbers(judged(labelled()))
+    assert numbers(run) == numbers(judged_once)
 
 
 def test_a_composite_of_means_is_estimated_again() -> None:
@@ -275,9 +291,8 @@ def test_a_composite_of_means_is_estimated_again() -> None:
 
 
 def test_the_files_of_the_judges_stay_as_they_were_and_a_rescore_keeps_the_corrections(
-    tmp_path: Path,
+    run: Run,
 ) -> None:
-    run = judged(labelled(), tmp_path / "run")
     alone = numbers(run)
     files = {
         path: path.read_bytes()
@@ -289,13 +304,12 @@ def test_the_files_of_the_judges_stay_as_they_were_and_a_rescore_keeps_the_corre
     assert all(path.read_bytes() == content for path, content in files.items())
     assert not run.folder.damage()
     assert numbers(run.without_corrections()) == alone != corrected
-    again = rescore(tmp_path / "run", metrics="mrr")
+    again = rescore(run.path, metrics="mrr")
     assert {key: one for key, one in numbers(again).items() if key[0] != "mrr"} == corrected
-    assert numbers(Run.open(tmp_path / "run").without_corrections()).items() >= alone.items()
+    assert numbers(Run.open(run.path).without_corrections()).items() >= alone.items()
 
 
-def test_signatures_and_remarks_say_that_people_corrected() -> None:
-    run = judged(labelled())
+def test_signatures_and_remarks_say_that_people_corrected(run: Run) -> None:
     said: dict[str, Any] = {"unit": 2, "author": "Ann", "reason": "Looked."}
     run.correct("q0-old", "support/claim", {"verdict": "supported"}, **said)
     run.correct("q0-old", "support/claim", {"verdict": "contradicted"}, **said)
@@ -310,8 +324,7 @@ def test_signatures_and_remarks_say_that_people_corrected() -> None:
     assert not any("overruled" in one.signature for one in run.without_corrections().estimate_list)
 
 
-def test_every_fault_is_said_at_once() -> None:
-    run = judged(labelled())
+def test_every_fault_is_said_at_once(run: Run) -> None:
     with pytest.raises(InputError) as error:
         run.correct(
             "q0-old",
@@ -348,23 +361,22 @@ def test_every_fault_is_said_at_once() -> None:
     ],
 )
 def test_what_cannot_be_is_refused_with_the_next_step(
-    kind: str, unit: object, values: Mapping[str, object], says: str
+    run: Run, kind: str, unit: object, values: Mapping[str, object], says: str
 ) -> None:
-    run = judged(labelled())
     with pytest.raises(InputError, match=says):
         run.correct("q0-old", kind, values, unit=unit, author="Ann", reason="Looked.")
     assert not (run.path / "overrules.sqlite").exists()
 
 
-def test_an_example_that_is_not_there_is_refused() -> None:
+def test_an_example_that_is_not_there_is_refused(run: Run) -> None:
     with pytest.raises(UnknownName, match="q0-old"):
-        judged(labelled()).correct(
+        run.correct(
             "q0-ol", "support", {"verdict": "absent"}, unit=1, author="Ann", reason="Looked."
         )
 
 
-def test_whoever_is_later_is_told_who_was_quicker_and_what_they_said(tmp_path: Path) -> None:
-    ann, bo = judged(labelled(), tmp_path / "run"), Run.open(tmp_path / "run")
+def test_whoever_is_later_is_told_who_was_quicker_and_what_they_said(run: Run) -> None:
+    ann, bo = run, Run.open(run.path)
     seen = {one.unit: one.version for one in bo.correctable("q0-old") if one.ask == "support/claim"}
     ann.correct(
         "q0-old", "support/claim", {"verdict": "supported"}, unit=2, author="Ann", reason="Yes.",
@@ -390,13 +402,12 @@ def test_whoever_is_later_is_told_who_was_quicker_and_what_they_said(tmp_path: P
     assert (row.values["verdict"], row.judge) == ("supported", "person:Ann")
 
 
-def test_nothing_is_taken_back_where_nothing_was_corrected() -> None:
+def test_nothing_is_taken_back_where_nothing_was_corrected(run: Run) -> None:
     with pytest.raises(InputError, match="nothing to take back"):
-        judged(labelled()).undo_correction("q0-old", "support/claim", unit=1, author="Ann")
+        run.undo_correction("q0-old", "support/claim", unit=1, author="Ann")
 
 
-def test_a_dropped_claim_is_shown_as_dropped_and_keeps_the_numbers_of_the_others() -> None:
-    run = judged(labelled())
+def test_a_dropped_claim_is_shown_as_dropped_and_keeps_the_numbers_of_the_others(run: Run) -> None:
     run.correct("q0-old", "claims", {"dropped": True}, unit=1, author="Ann", reason="No claim.")
     there = {one.unit: one.values for one in run.correctable("q0-old") if one.ask == "claims"}
     assert there == {
@@ -465,8 +476,7 @@ def test_a_hard_rule_holds_between_what_is_said_and_what_stands() -> None:
     assert {one.value for one in run.estimate_list if not one.group} == {1 / 6}
 
 
-def test_each_undo_takes_back_the_latest_that_stands() -> None:
-    run = judged(labelled())
+def test_each_undo_takes_back_the_latest_that_stands(run: Run) -> None:
 
     def say(verdict: str, author: str, seen: str | None = None) -> str:
         done = run.correct(
@@ -491,8 +501,7 @@ def test_each_undo_takes_back_the_latest_that_stands() -> None:
         undone("Ann")
 
 
-def test_nothing_can_be_said_of_a_claim_that_was_dropped() -> None:
-    run = judged(labelled())
+def test_nothing_can_be_said_of_a_claim_that_was_dropped(run: Run) -> None:
     said: dict[str, Any] = {"unit": 2, "author": "Ann", "reason": "No claim."}
     run.correct("q0-old", "claims", {"dropped": True}, **said)
     with pytest.raises(InputError, match="no unit '2'"):
@@ -509,8 +518,9 @@ def test_nothing_can_be_said_of_a_claim_that_was_dropped() -> None:
         ({"values": {"text": "x" * 10_001}}, "a text of at most 10,000 letters"),
     ],
 )
-def test_names_reasons_and_wordings_have_limits(change: dict[str, Any], says: str) -> None:
-    run = judged(labelled())
+def test_names_reasons_and_wordings_have_limits(
+    run: Run, change: dict[str, Any], says: str
+) -> None:
     said: dict[str, Any] = {"author": "x" * 200, "reason": "x" * 10_000, "unit": 2}
     with pytest.raises(InputError, match=says):
         run.correct("q0-old", "claims", **{"values": {"text": "It is red."}, **said, **change})
@@ -520,9 +530,9 @@ def test_names_reasons_and_wordings_have_limits(change: dict[str, Any], says: st
 
 
 def test_judges_are_asked_once_of_a_new_wording_though_somebody_was_quicker(
+    run: Run,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    run = judged(labelled())
     asked: list[str] = []
     quicker = [False]
 
@@ -570,8 +580,7 @@ def test_corrections_outlive_a_damaged_run_that_is_made_anew(tmp_path: Path) -> 
         ("without_overrules", "without_corrections"),
     ],
 )
-def test_an_old_name_of_a_run_works_and_says_the_new_one(old: str, new: str) -> None:
-    run = judged(labelled())
+def test_an_old_name_of_a_run_works_and_says_the_new_one(run: Run, old: str, new: str) -> None:
     with pytest.warns(DeprecationWarning, match=f"^Run.{old} is now called Run.{new}.$") as warned:
         assert getattr(run, old) == getattr(run, new)
     assert warned[0].filename == __file__
@@ -579,8 +588,7 @@ def test_an_old_name_of_a_run_works_and_says_the_new_one(old: str, new: str) -> 
         assert getattr(Run, old) is getattr(Run, new)
 
 
-def test_old_names_of_results_and_of_the_error_work_and_say_the_new_ones() -> None:
-    run = judged(labelled())
+def test_old_names_of_results_and_of_the_error_work_and_say_the_new_ones(run: Run) -> None:
     done = run.correct("q0-old", "claims", {"dropped": True}, unit=1, author="A", reason="b")
     with pytest.warns(DeprecationWarning, match=r"^CorrectionResult.overrule is now called "):
         assert done.overrule == done.correction

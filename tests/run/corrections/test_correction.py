@@ -1,10 +1,9 @@
 """What was confirmed is kept, whatever happens to the process, and a damaged file is said to be."""
 
 import os
-import signal
 import sqlite3
 import subprocess
-import sys
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +15,8 @@ from ragstone import evaluate
 from ragstone.core.errors import InputError
 from ragstone.data import cornwall
 from ragstone.run import Run
+from tests.forked import Forked
+from tests.waiting import until
 
 CORRECT = """
 import sys
@@ -51,12 +52,10 @@ def example_of(run: Run) -> str:
 @pytest.mark.parametrize("after", [1, 2, 5])
 def test_nothing_that_was_confirmed_is_lost_to_a_kill(copy: Run, after: int) -> None:
     example = example_of(copy)
-    command = [sys.executable, "-c", CORRECT, str(copy.path), example]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        confirmed = [int(process.stdout.readline()) for _ in range(after)]
-        os.kill(process.pid, signal.SIGKILL)
-        confirmed += map(int, process.stdout.read().split())
+    process = Forked(CORRECT, copy.path, example, cwd=copy.path)
+    until(lambda: process.printed().count("\n") >= after)
+    process.kill()
+    confirmed = process.communicate()[0].split()
     kept = [one.reason for one in copy.corrections()][::-1]
     assert kept[: len(confirmed)] == [f"Look {number}." for number in confirmed]
     assert len(kept) <= len(confirmed) + 1
@@ -66,13 +65,14 @@ def test_nothing_that_was_confirmed_is_lost_to_a_kill(copy: Run, after: int) -> 
 
 def test_two_processes_at_once_lose_nothing_of_each_other(copy: Run) -> None:
     example = example_of(copy)
-    command = [sys.executable, "-c", CORRECT.replace("1_000", "6"), str(copy.path), example]
-    others = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for _ in range(2)]
-    ends = [one.wait() for one in others]
+    program = CORRECT.replace("1_000", "6")
+    others = [Forked(program, copy.path, example, cwd=copy.path) for _ in range(2)]
+    for other in others:
+        other.communicate()
     kept = copy.corrections()
     # Whoever says what the other just said is told so, which ends these processes.
     assert [one.number for one in kept] == list(range(len(kept), 0, -1))
-    assert len(kept) >= 6 or any(ends)
+    assert len(kept) >= 6 or any(other.returncode for other in others)
     said = [one.said["verdict"] for one in kept]
     assert all(one != other for one, other in pairwise(said))
 
@@ -100,7 +100,7 @@ def test_a_file_with_other_words_than_ours_is_damaged(copy: Run) -> None:
     copy.correct(
         example, "support/claim", {"verdict": "contradicted"}, unit=1, author="Bo", reason="No."
     )
-    with sqlite3.connect(copy.path / "overrules.sqlite") as connection:
+    with closing(sqlite3.connect(copy.path / "overrules.sqlite")) as connection, connection:
         connection.execute("UPDATE overrules SET said = '[1]'")
     with pytest.raises(InputError, match="damaged"):
         Run.open(copy.path).corrections()
@@ -125,13 +125,12 @@ def test_a_run_that_cannot_be_written_to_is_read_and_says_why_it_takes_no_correc
         "run.correct(sys.argv[1], 'support/claim', {'verdict': 'absent'}, unit=1, author='A', "
         "reason='b')\n"
     )
-    command = [sys.executable, "-c", code, example]
     # Not below pytest's own folder, which nobody else may enter.
     with TemporaryDirectory() as folder:
         subprocess.run(["cp", "-r", copy.path, folder], check=True)
         subprocess.run(["chmod", "-R", "a+rX,go-w", folder], check=True)
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    assert "InputError" in done.stderr
-    assert "overrules.sqlite" in done.stderr
-    assert "write permission" in done.stderr or "Make the folder writable" in done.stderr
+        _, errors = Forked(code, example, cwd=Path(folder)).communicate()
+    assert "InputError" in errors
+    assert "overrules.sqlite" in errors
+    assert "write permission" in errors or "Make the folder writable" in errors
     assert len(copy.corrections()) == 1

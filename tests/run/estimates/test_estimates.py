@@ -125,23 +125,26 @@ def frames(rows: Sequence[Row], start: int = 0) -> dict[str, pl.DataFrame]:
     return {"scores": pl.DataFrame(scores, schema_overrides=types), "facets": pl.DataFrame(facets)}
 
 
-def written(folder: Path, rows: Sequence[Row], size: int) -> Shards:
+def written(folder: Path, rows: Sequence[Row], size: int, block: int = BLOCK) -> Shards:
     folder.mkdir(exist_ok=True)
     shards = Shards(folder)
     for number, start in enumerate(range(0, len(rows), size)):
         own = rows[start : start + size]
         form = ShardForm(shard=number, examples=len(own), files={}, counted=Counted(judged=[]))
-        blocks = [frames(own[at : at + BLOCK], start + at) for at in range(0, len(own), BLOCK)]
+        blocks = [frames(own[at : at + block], start + at) for at in range(0, len(own), block)]
         tables = {name: pl.concat(one[name] for one in blocks) for name in ("scores", "facets")}
         shards.add(form, tables)
     return shards
 
 
-def estimated(rows: Sequence[Row], *, shard: int = 5_000, bucket: int = 50_000) -> Estimated:
+def estimated(
+    rows: Sequence[Row], *, shard: int = 5_000, bucket: int = 50_000, block: int = BLOCK
+) -> Estimated:
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(buckets, "EXAMPLES", bucket)
         place = Path(folder)
-        found = estimate_run(written(place, rows, shard), spec(), RunTally(examples=len(rows)))
+        shards = written(place, rows, shard, block)
+        found = estimate_run(shards, spec(), RunTally(examples=len(rows)))
         assert not (place / BUCKETS).exists()
     return found
 
@@ -338,8 +341,8 @@ def many(examples: int) -> list[Row]:
 
 def test_a_composite_of_means_of_many_questions_is_of_joined_ones_in_any_order() -> None:
     rows = many(6_000)
-    one = of(estimated(rows), MEANS)
-    other = of(estimated(rows[::-1], bucket=1_250), MEANS)
+    one = of(estimated(rows, block=1_000), MEANS)
+    other = of(estimated(rows[::-1], bucket=1_250, block=1_000), MEANS)
     assert one.clusters == other.clusters == 3_000
     assert (one.value, one.low, one.high) == pytest.approx(
         (other.value, other.low, other.high), rel=1e-12

@@ -330,17 +330,25 @@ class Stopped(BaseException):
     """As a kill would."""
 
 
-def unfinished(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The shards of a run that was stopped when its only one was finished."""
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that was stopped when its only shard was finished."""
 
     def stop(*_: object) -> None:
         raise Stopped
 
-    with monkeypatch.context() as patch:
+    out = tmp_path_factory.mktemp("stopped") / "run"
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Folder, "finish", stop)
         with pytest.raises(Stopped):
-            evaluate(cornwall(), metrics=METRICS, out=path)
-    return path / "parts"
+            evaluate(cornwall(), metrics=METRICS, out=out)
+    return out
+
+
+@pytest.fixture
+def parts(stopped: Path, tmp_path: Path) -> Path:
+    """The shards of a copy of it, ``run``."""
+    return Path(shutil.copytree(stopped, tmp_path / "run")) / "parts"
 
 
 OF_A_SHARD = [
@@ -354,9 +362,8 @@ OF_A_SHARD = [
 @pytest.mark.parametrize("damage", [damage for damage in DAMAGES if damage is not flip])
 @pytest.mark.parametrize("at", OF_A_SHARD)
 def test_a_shard_whose_files_are_not_there_is_judged_again(
-    at: str, damage: Damage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sound: Path
+    at: str, damage: Damage, parts: Path, tmp_path: Path, sound: Path
 ) -> None:
-    parts = unfinished(tmp_path / "run", monkeypatch)
     damage(parts / at)
     again = evaluate(cornwall(), metrics=METRICS, out=tmp_path / "run")
     assert again.scores().equals(Run.open(sound).scores())
@@ -367,9 +374,9 @@ def test_a_shard_whose_files_are_not_there_is_judged_again(
 
 @pytest.mark.parametrize("table", ["scores", "facets"])
 def test_of_a_table_of_other_bytes_no_estimate_is_made(
-    table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    table: str, parts: Path, tmp_path: Path
 ) -> None:
-    file = unfinished(tmp_path / "run", monkeypatch) / table / "000000.parquet"
+    file = parts / table / "000000.parquet"
     flip(file)
     with pytest.raises(DamagedRun) as found:
         evaluate(cornwall(), metrics=METRICS, out=tmp_path / "run")
@@ -379,11 +386,9 @@ def test_of_a_table_of_other_bytes_no_estimate_is_made(
     assert evaluate(cornwall(), metrics=METRICS, out=tmp_path / "run").manifest["finished"]
 
 
-def test_a_judgement_of_other_bytes_is_found_when_it_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_judgement_of_other_bytes_is_found_when_it_is_read(parts: Path, tmp_path: Path) -> None:
     at = "judgements/claims/000000.parquet"
-    flip(unfinished(tmp_path / "run", monkeypatch) / at)
+    flip(parts / at)
     run = evaluate(cornwall(), metrics=METRICS, out=tmp_path / "run")
     with pytest.raises(DamagedRun) as found:
         run.judgements("claims")
@@ -392,28 +397,25 @@ def test_a_judgement_of_other_bytes_is_found_when_it_is_read(
 
 @pytest.mark.parametrize("damage", [flip, never_written, to_itself, a_folder])
 def test_a_run_with_a_damaged_ledger_does_not_go_on(
-    damage: Damage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    damage: Damage, parts: Path, tmp_path: Path
 ) -> None:
-    ledger = unfinished(tmp_path / "run", monkeypatch) / "shards.jsonl"
+    ledger = parts / "shards.jsonl"
     damage(ledger)
     with pytest.raises(DamagedRun) as found:
         evaluate(cornwall(), metrics=METRICS, out=tmp_path / "run")
     assert found.value.faults[0].file == str(ledger)
 
 
-def test_without_its_ledger_a_run_begins_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sound: Path
-) -> None:
-    (unfinished(tmp_path / "run", monkeypatch) / "shards.jsonl").unlink()
+def test_without_its_ledger_a_run_begins_again(parts: Path, tmp_path: Path, sound: Path) -> None:
+    (parts / "shards.jsonl").unlink()
     again = evaluate(cornwall(), metrics=METRICS, out=tmp_path / "run")
     assert again.scores().equals(Run.open(sound).scores())
 
 
 @pytest.mark.parametrize("table", ["scores", "facets"])
 def test_a_table_that_lacks_a_column_is_damage_though_the_checksums_of_its_shard_hold(
-    table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    table: str, parts: Path, tmp_path: Path
 ) -> None:
-    parts = unfinished(tmp_path / "run", monkeypatch)
     at = f"{table}/000000.parquet"
     rows = held(parts, at)
     fit(parts, at, rows.select(rows.columns[1:]))

@@ -1,7 +1,5 @@
 """How far a run is, in its folder while it goes on."""
 
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,8 @@ from ragstone.run.folder import folder as lock
 from ragstone.run.folder import run_list as heartbeat
 from ragstone.run.folder.run_list import Beat, Heartbeat, Progress, goes_on, last_beat
 from tests.availability import import_or_skip
+from tests.forked import Forked
+from tests.waiting import until
 
 
 def test_the_time_left_follows_from_the_pace_so_far() -> None:
@@ -64,12 +64,11 @@ def test_a_run_that_was_killed_goes_on_no_longer(tmp_path: Path) -> None:
         "from ragstone.run.folder.folder import locked\n"
         "with locked(Path(sys.argv[1])): print('held', flush=True); time.sleep(600)"
     )
-    command = [sys.executable, "-c", holds, str(tmp_path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as run:
-        assert run.stdout is not None
-        run.stdout.readline()
-        assert goes_on(tmp_path, beat_of(60))
-        run.kill()
+    run = Forked(holds, tmp_path, cwd=tmp_path)
+    until(run.printed)
+    assert goes_on(tmp_path, beat_of(60))
+    run.kill()
+    run.communicate()
     assert not goes_on(tmp_path, beat_of(60))
 
 

@@ -28,7 +28,7 @@ def rows(n: int, seed: int, *, uneven: bool) -> list[dict[str, Any]]:
     draw = random.Random(seed)
     found = []
     for number in range(n):
-        has = (number // 2) % 3 == 0 if uneven else draw.random() < 0.7
+        has = (number // 2) % 2 == 0 if uneven else draw.random() < 0.7
         row: dict[str, Any] = {
             "id": f"r{number}",
             "question": f"How long is pier {number}?",
@@ -55,7 +55,7 @@ def test_the_files_are_those_of_a_run_that_keeps_all(
     judge: str, seed: int, uneven: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(blocks, "OF_A_SHARD", 2)
-    data = rows(14, seed, uneven=uneven)
+    data = rows(6, seed, uneven=uneven)
     evaluate(data, judge=judge, out=tmp_path / "run")
     monkeypatch.setattr(evaluation, "parted", lambda _, scores: (scores, []))
     evaluate(data, judge=judge, out=tmp_path / "whole")
@@ -67,11 +67,11 @@ def test_a_run_that_was_stopped_goes_on_with_them(
 ) -> None:
     monkeypatch.setattr(blocks, "OF_A_SHARD", 2)
     file = tmp_path / "data.jsonl"
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows(14, 1, uneven=True)))
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows(6, 1, uneven=True)))
     evaluate(file, judge="human", out=tmp_path / "whole")
 
     def stop(progress: Progress) -> None:
-        if progress.examples >= 8:
+        if progress.examples >= 4:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -143,8 +143,8 @@ def test_shards_of_several_blocks_have_the_same_rows_and_numbers(
 ) -> None:
     """What is put back stands metric by metric, what was never away block by block."""
     monkeypatch.setattr(streaming, "BLOCK", 1)
-    monkeypatch.setattr(blocks, "OF_A_SHARD", 4)
-    data = rows(16, 1, uneven=True)
+    monkeypatch.setattr(blocks, "OF_A_SHARD", 3)
+    data = rows(6, 1, uneven=True)
     run = evaluate(data, judge="human", out=tmp_path / "run")
     monkeypatch.setattr(evaluation, "parted", lambda _, scores: (scores, []))
     whole = evaluate(data, judge="human", out=tmp_path / "whole")

@@ -4,15 +4,21 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ragstone.core.errors import CannotGoOn, InputError, RunConflict
 from ragstone.data import Examples
 from ragstone.data.line_ranges import LinePlace
-from ragstone.run.evaluate import evaluate as run_of
+from ragstone.run import Run
+from ragstone.run.evaluate import evaluate
 from ragstone.run.judging import sharding as blocks
 from ragstone.run.run_plan import INPUT_FILE, known_file, known_input, prepare
+
+
+def run_of(data: Path, **how: Any) -> Run:
+    return evaluate(data, metrics=["helpfulness", "hit"], **how)
 
 
 def write(path: Path, rows: int, *, systems: bool = False) -> Path:
@@ -59,12 +65,12 @@ def test_a_run_that_goes_on_reads_from_where_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(blocks, "OF_A_SHARD", 7)
-    data = write(tmp_path / "rows.jsonl", 40)
-    whole = run_of(data, out=tmp_path / "whole")
+    data = write(tmp_path / "rows.jsonl", 26)
+    whole = evaluate(data, out=tmp_path / "whole")
     with monkeypatch.context() as stopping:
-        stop_after(4, stopping)
+        stop_after(2, stopping)
         with pytest.raises(KeyboardInterrupt):
-            run_of(data, out=tmp_path / "run")
+            evaluate(data, out=tmp_path / "run")
     begun: list[LinePlace] = []
     as_it_is = Examples.pieces
 
@@ -74,12 +80,12 @@ def test_a_run_that_goes_on_reads_from_where_it_was(
 
     monkeypatch.setattr(Examples, "pieces", noting)
     monkeypatch.setattr(Examples, "fingerprint", lambda _: pytest.fail("read in full"))
-    run = run_of(data, out=tmp_path / "run")
-    assert [(place.records, place.lines) for place in begun] == [(28, 28)]
+    run = evaluate(data, out=tmp_path / "run")
+    assert [(place.records, place.lines) for place in begun] == [(14, 14)]
     assert content(run.path) == content(whole.path)
     ours, theirs = run.form, whole.form
     assert ours.data == theirs.data
-    assert ours.data.label_violations == {"evidence_requires_relevance": 4}
+    assert ours.data.label_violations == {"evidence_requires_relevance": 3}
     assert ours.remarks == theirs.remarks
 
 
@@ -119,14 +125,14 @@ def test_an_id_of_a_shard_that_is_done_is_not_taken_twice(
 def test_ids_that_turn_out_to_be_those_of_questions_begin_the_run_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    data = write(tmp_path / "rows.jsonl", 40, systems=True)
-    at_once = run_of(data, out=tmp_path / "at once")
+    data = write(tmp_path / "rows.jsonl", 20, systems=True)
+    at_once = evaluate(data, out=tmp_path / "at once")
     monkeypatch.setattr(blocks, "OF_A_SHARD", 7)
-    run = run_of(data, out=tmp_path / "run")
+    run = evaluate(data, out=tmp_path / "run")
     assert run.examples()["id"].to_list() == at_once.examples()["id"].to_list()
-    assert set(run.examples()["question_id"]) == {f"q{number}" for number in range(20)}
+    assert set(run.examples()["question_id"]) == {f"q{number}" for number in range(10)}
     assert run.form.remarks == at_once.form.remarks
-    assert len(run.folder.shards.ledger) == 6
+    assert len(run.folder.shards.ledger) == 3
 
 
 def test_a_file_that_changed_is_other_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

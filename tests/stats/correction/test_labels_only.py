@@ -7,7 +7,7 @@ from scipy import stats
 from statsmodels.stats.weightstats import DescrStatsW
 
 from ragstone.stats import cluster_wilson, mean_interval, wilson
-from ragstone.stats.correction.corrected import effective_labels_of_rate
+from ragstone.stats.correction.corrected import _with_t, effective_labels_of_rate
 from ragstone.stats.correction.labels_only import (
     all_labelled,
     mean_of_labels,
@@ -182,3 +182,14 @@ def test_a_mean_is_bounded_only_where_its_scale_has_both_ends(
     interval = mean_of_labels([0.2, 0.4, 0.9, 0.5], low=low, high=high).at(0.95).interval
     assert interval is not None
     assert interval.method == method
+
+
+@pytest.mark.parametrize("level", [0.2, 0.8, 0.95, 0.99])
+@pytest.mark.parametrize("rows", [1.5, 2, 3, 8, 40, 700, 5000])
+def test_effective_labels_have_a_t_interval_as_wide_as_the_rows_that_they_stand_for(
+    rows: float, level: float
+) -> None:
+    upper = 0.5 + level / 2
+    labels = _with_t(rows, upper)
+    width = stats.t.ppf(upper, labels - 1) / np.sqrt(labels)
+    assert width == pytest.approx(stats.norm.ppf(upper) / np.sqrt(rows), rel=1e-8)

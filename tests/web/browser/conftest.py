@@ -43,9 +43,13 @@ def chromium() -> Iterator[Browser]:
 expect.set_options(timeout=PATIENCE)
 
 
-COLOURS = "color-contrast"
+CONTRAST = "color-contrast"
+COLOURS = [CONTRAST, "link-in-text-block"]
+"""The rules of axe about colours."""
+AT_ANY_WIDTH = [CONTRAST, "css-orientation-lock"]
+"""Rules whose answer is the same at any width, so asked at one."""
 MARK_COLOURS = """() => {
-  const numbers = new Map(), seen = new Map();
+  const numbers = new Map(), seen = new Map(), needed = new Set();
   const number = words => numbers.get(words) ?? numbers.set(words, numbers.size).size - 1;
   const look = (one, around) => {
     const css = getComputedStyle(one);
@@ -58,13 +62,20 @@ MARK_COLOURS = """() => {
       && (words || one.matches("input, select, textarea, button")) && many < 3;
     one.toggleAttribute("data-colours", mark);
     if (mark) seen.set(kind, many + 1);
-    for (const child of one.children) look(child, ground);
+    let need = mark || css.backgroundColor !== "rgba(0, 0, 0, 0)" || css.backgroundImage !== "none"
+      || one.matches("a, img, svg, canvas, video, object, iframe");
+    for (const child of one.children) need = look(child, ground) || need;
+    if (need) needed.add(one);
+    return need;
   };
   look(document.documentElement, 0);
+  document.createTreeWalker = (root, what) => Document.prototype.createTreeWalker.call(
+    document, root, what, one => needed.has(one) ? 1 : 2);
 }"""
 """Marks words to look at for contrast: of those in the same colours on the same grounds, three.
 
-A table has thousands, and to find what lies behind each is most of the work of axe.
+A table has thousands, and to find what lies behind each is most of the work of axe, so in this
+run of axe it is looked for only among marked words, links and backgrounds.
 """
 PAGE_LAYOUT = Path(__file__).with_name("page_layout.js").read_text(encoding="utf-8")
 Serve = Callable[[Path], str]
@@ -106,6 +117,7 @@ class Watched:
         self.context = browser.new_context(viewport={"width": wide, "height": 900})
         self.context.set_default_timeout(PATIENCE)
         self.page: Page = self.context.new_page()
+        self._devtools = self.context.new_cdp_session(self.page)
         self.wrong: list[str] = []
         self.page.on("console", lambda said: self._heard(said.type, said.text))
         self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
@@ -130,8 +142,28 @@ class Watched:
         return list(self.page.evaluate(PAGE_LAYOUT))
 
     def resize(self, wide: int) -> None:
-        self.wide = wide
-        self.page.set_viewport_size({"width": wide, "height": 900})
+        if self.wide != wide:
+            self.wide = wide
+            self.page.set_viewport_size({"width": wide, "height": 900})
+
+    def leave(self) -> None:
+        """Make the browser forget what was done here, as if never opened.
+
+        It ends on an empty page of the same site: another site costs a new process.
+        """
+        for other in self.context.pages[1:]:
+            other.close()
+        self.page.unroute_all()
+        here = urlsplit(self.page.url)
+        origin = f"{here.scheme}://{here.netloc}"
+        self.page.route(f"{origin}/left", lambda route: route.fulfill(body=""))
+        self.page.goto(f"{origin}/left")
+        self.page.unroute_all()
+        self.page.emulate_media(color_scheme="light")
+        forget = {"origin": origin, "storageTypes": "all"}
+        self._devtools.send("Storage.clearDataForOrigin", forget)
+        self.context.clear_cookies()
+        self.wrong = []
 
     def barriers(self) -> list[str]:
         """What axe finds serious or critical in either theme, each rule where it may differ.
@@ -141,15 +173,15 @@ class Watched:
         """
         if not self.page.evaluate("'axe' in window"):
             self.page.evaluate(AXE_SCRIPT)
-            rule = {"id": COLOURS, "selector": "[data-colours]"}
-            self.page.evaluate(f"axe.configure({json.dumps({'rules': [rule]})})")
+            rule = {"id": CONTRAST, "selector": "[data-colours]"}
+            self.page.evaluate(f"axe.configure({json.dumps({'rules': [rule], 'noHtml': True})})")
         if self.wide != WIDE:
-            return self._found({"rules": {COLOURS: {"enabled": False}}})
+            return self._found({"rules": {rule: {"enabled": False} for rule in AT_ANY_WIDTH}})
         self.page.evaluate(MARK_COLOURS)
         found = self._found({})
         self.page.emulate_media(color_scheme="dark")
         self.page.evaluate(MARK_COLOURS)
-        found += self._found({"runOnly": [COLOURS]})
+        found += self._found({"runOnly": COLOURS})
         self.page.emulate_media(color_scheme="light")
         return found
 
@@ -158,8 +190,9 @@ class Watched:
         preload = not self.page.url.startswith("file:")
         given = json.dumps({"resultTypes": ["violations"], "preload": preload, **options})
         found = self.page.evaluate(f"axe.run({given}).then(found => found.violations)")
+        self.page.evaluate("delete document.createTreeWalker")
         return [
-            f"{one['id']}: {node['html'][:150]}"
+            f"{one['id']}: {node['target']}"
             for one in found
             if one["impact"] in ("serious", "critical")
             for node in one["nodes"]
@@ -173,17 +206,30 @@ class Watched:
             assert self.overflow() == 0
 
 
+@pytest.fixture(scope="module")
+def first_page(chromium: Browser) -> Watched:
+    """The page that each test of a file begins with: opening a new one takes as long as a test."""
+    return Watched(chromium, wide=WIDE)
+
+
 @pytest.fixture
-def watch(chromium: Browser) -> Iterator[Callable[..., Watched]]:
+def watch(chromium: Browser, first_page: Watched) -> Iterator[Callable[..., Watched]]:
     """Opens watched pages; what went wrong on any of them fails the test."""
     opened: list[Watched] = []
 
-    def start(*, wide: int = WIDE) -> Watched:
-        opened.append(Watched(chromium, wide=wide))
+    def start(*, wide: int = WIDE, anew: bool = False) -> Watched:
+        if anew or first_page in opened:
+            opened.append(Watched(chromium, wide=wide))
+        else:
+            first_page.resize(wide)
+            opened.append(first_page)
         return opened[-1]
 
     yield start
-    wrong = [words for one in opened for words in one.wrong]
-    for one in opened:
-        one.context.close()
+    wrong = [words for watched in opened for words in watched.wrong]
+    for watched in opened:
+        if watched is first_page:
+            watched.leave()
+        else:
+            watched.context.close()
     assert wrong == []

@@ -363,7 +363,7 @@ def test_what_waits_is_sent_when_the_page_is_opened_again(desks: Desks, watch: W
 def test_a_browser_that_keeps_nothing_says_so_and_waits_with_the_page_open(
     desks: Desks, watch: Watch
 ) -> None:
-    one = watch()
+    one = watch(anew=True)
     page = one.page
     full = "Storage.prototype.setItem = () => { throw new DOMException('', 'QuotaExceededError'); }"
     page.add_init_script(full)
@@ -699,7 +699,7 @@ EXTREME = QueueItem(
         "policy": EVIL,
         "answers": [{"name": "A", "text": "W" * 3_000}, {"name": "B", "text": EVIL}],
         "answer": "word " * 200_000,
-        "contexts": [{"name": str(n), "text": f"{EVIL} {TEXT}"} for n in range(40)],
+        "contexts": [{"name": str(n), "text": f"{EVIL} {TEXT}"} for n in range(12)],
         "reference": [EVIL, EVIL],
     },
     (ItemPart("answer"),),
@@ -712,7 +712,7 @@ LOOKS: dict[str, tuple[tuple[AskedLabel, ...], QueueItem]] = {
             1,
             "e",
             {"question": "Q?"},
-            tuple(ItemPart("context", str(n), TEXT) for n in range(1, 41)),
+            tuple(ItemPart("context", str(n), TEXT) for n in range(1, 13)),
         ),
     ),
     "extremes": (MIXED, EXTREME),

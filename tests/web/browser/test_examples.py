@@ -135,7 +135,9 @@ def test_hostile_text_does_nothing_and_nothing_overflows(
 
 
 @pytest.mark.parametrize("query", ["", "?part=over&about=support/claim%232", "?part=calls"])
-def test_an_example_has_no_barrier_and_fits(app: str, watch: Watch, query: str) -> None:
+def test_an_example_has_no_barrier_and_fits(
+    serve: Serve, runs: Path, watch: Watch, query: str
+) -> None:
     one = watch()
-    one.page.goto(app + EXAMPLE + query)
+    one.page.goto(serve(runs) + EXAMPLE + query)
     one.looked_at()

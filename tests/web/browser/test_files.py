@@ -23,6 +23,17 @@ def test_the_report_has_no_barrier_and_fits(watch: Callable[..., Watched], repor
     one.looked_at()
 
 
+def test_a_word_without_end_does_not_widen_the_report(
+    watch: Callable[..., Watched], tmp_path: Path
+) -> None:
+    row = {"question": "How long?", "contexts": ["It is 90 m long."], "answer": "y" * 3000}
+    ragstone.evaluate([row], metrics=["faithfulness"], judge="local", out=tmp_path / "run")
+    one = watch()
+    one.page.goto(ragstone.write_report(tmp_path / "run", tmp_path / "r.html").path.as_uri())
+    expect(one.page.locator(".against").first).to_be_visible()
+    assert one.overflow() == 0
+
+
 def test_a_filter_of_the_report_is_in_its_address(
     watch: Callable[..., Watched], report: str
 ) -> None:
@@ -101,7 +112,7 @@ def test_a_copy_sorts_and_filters_its_answers_in_the_browser(
     # A metric that has no column gets one, with the worst first.
     assert not visit.page.locator("#examples th[data-name=rouge_l]").count()
     visit.page.locator("#estimates a[href$='sort=rouge_l']").first.click()
-    visit.page.locator("#examples th[data-name=rouge_l]").wait_for()
+    expect(visit.page.locator("#examples th[data-name=rouge_l]")).to_have_text("rouge_l")
     assert column("rouge_l") == sorted(column("rouge_l")) != []
     assert rows.count() == every
     visit.page.locator("#faults a[href*='stage=not_retrieved']").first.click()

@@ -12,12 +12,16 @@ from .conftest import Serve, Watched
 Watch = Callable[..., Watched]
 
 
-@pytest.fixture
-def app(serve: Serve, runs: Path, tmp_path: Path) -> str:
-    """The address of the app over two copies of a run, so that what is written stays here."""
+@pytest.fixture(scope="module")
+def app(serve: Serve, runs: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The address of the app over two copies of a run, so that what is written stays here.
+
+    Each test undoes what other tests would see.
+    """
+    folder = tmp_path_factory.mktemp("flows")
     for name in ("before", "after"):
-        copytree(runs / "cornwall", tmp_path / name)
-    return serve(tmp_path)
+        copytree(runs / "cornwall", folder / name)
+    return serve(folder)
 
 
 def rows(page: Page) -> int:
@@ -60,6 +64,10 @@ def test_a_filter_gets_a_name_and_is_there_for_every_run(app: str, watch: Watch)
     page.goto(f"{app}/runs/before")
     page.get_by_role("link", name="weak <b>grounding</b>").first.click()
     expect(page.locator("#examples tr[data-row]")).to_have_count(few)
+    page.locator("#examples summary", has_text="Saved filters").click()
+    delete = page.get_by_role("button", name="Delete the filter weak <b>grounding</b>")
+    delete.click()
+    expect(delete).to_have_count(0)
 
 
 def test_the_keyboard_goes_from_the_table_into_an_example_and_on(app: str, watch: Watch) -> None:

@@ -34,18 +34,10 @@ PAGES = {
     "progress": "/annotate/claims/progress",
     "failure tags": "/annotate/claims/tags",
     "monitor": "/monitor",
-    "a metric of the monitor": "/monitor?metric=guard_ok&last=7d",
-    "answers in production": "/monitor/examples",
-    "an answer": "/monitor/examples/00239",
-    "a conversation": "/monitor/sessions/chat-0",
-    "alarm": "/monitor/alarms/1",
-    "drift": "/monitor/drift",
-    "rules": "/monitor/rules",
-    "log": "/monitor/log",
-    "what could not be read": "/monitor/malformed",
 }
+"""For the other screens of the monitor, see test_monitor.py."""
 TASKS = {"answers": "grounding", "claims": "claims", "contexts": "relevance", "pairs": "preference"}
-"""The task of each queue."""
+"""The task of each queue, by its name."""
 DESKS = [*TASKS, "adjudication", "a divided item"]
 
 

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from ragstone.web.monitor_pages.rules_page import rule_delay
 from tests.web.production import a_day
 
-from .conftest import NARROW, Serve, Watched
+from .conftest import NARROW, WIDE, Serve, Watched
 
 PAGES = {
     "the first screen": "/monitor",
@@ -45,7 +45,12 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def looked_at(one: Watched, address: str) -> None:
+    """Nothing lies over a text and nothing is cut; with some details open there is no barrier."""
     one.page.goto(address)
+    for wide in (NARROW, WIDE):
+        one.resize(wide)
+        assert one.misplaced() == []
+        assert one.overflow() == 0
     for summary in one.page.locator("main details > summary").all()[:3]:
         summary.click()
     one.looked_at()

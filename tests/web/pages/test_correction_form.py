@@ -12,6 +12,7 @@ import pytest
 from starlette.testclient import TestClient
 
 import ragstone
+from ragstone.web.pages.example_view import prepare_table
 from ragstone.web.parts.judgement_view import read_button
 from tests.web.conftest import SECRET, client_of
 
@@ -49,7 +50,7 @@ def press(client: TestClient, about: str, say: str, author: str = "Ann", **more:
 
 
 def score(folder: Path, metric: str) -> float:
-    scores = ragstone.Run.open(folder / "cornwall").scores()
+    scores = ragstone.Run.open(folder / "cornwall").scores([metric])
     return float(scores.filter(example_id=EXAMPLE, metric=metric)["value"][0])
 
 
@@ -135,10 +136,17 @@ def test_the_page_says_how_many_answers_share_a_judgement(mine: TestClient) -> N
     assert "2 other answers share this judgement and change with it." in sheet
 
 
-def test_a_correction_is_among_those_where_a_person_says_otherwise(mine: TestClient) -> None:
+def test_a_correction_is_among_those_where_a_person_says_otherwise(
+    mine: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragstone.web.pages.example_view.prepare_table", prepare_table)
+    table = {"hx-target": "examples"}
+
     def differing() -> str:
         # A page that waits for rows or labels asks again by itself.
-        while "load delay:" in (text := mine.get("/runs/cornwall?labels=differ").text):
+        while "load delay:" in (
+            text := mine.get("/runs/cornwall?labels=differ", headers=table).text
+        ):
             sleep(0.05)
         return text
 

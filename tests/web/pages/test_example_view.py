@@ -1,6 +1,7 @@
 """The page of an example: what is marked, what can be reached, and that no example is too large."""
 
 import re
+from pathlib import Path
 from time import process_time
 from urllib.parse import quote
 
@@ -10,7 +11,7 @@ from starlette.testclient import TestClient
 import ragstone
 from ragstone.data import Context, Example, Turn
 from ragstone.web.page_request import run_path
-from ragstone.web.pages.example_view import _facets
+from ragstone.web.pages.example_view import _facets, example_copies
 from ragstone.web.parts.highlight import (
     Span,
     answer_pieces,
@@ -19,6 +20,7 @@ from ragstone.web.parts.highlight import (
     quoted,
     together,
 )
+from ragstone.web.runs_folder import RunsFolder
 from tests.web.conftest import client_of
 
 LONG = 1_000_000
@@ -229,3 +231,41 @@ def test_the_address_of_an_example_is_percent_encoded() -> None:
 def test_other_data_of_an_example_is_written_as_people_write_it() -> None:
     example = Example("a", "a", "shop", answer="Here.", meta={"latency": 1.3999998569488525})
     assert _facets(example) == [("latency", "1.4 s")]
+
+
+def test_of_many_answers_to_a_question_the_first_others_are_shown(tmp_path: Path) -> None:
+    rows = [
+        {"id": f"r{number}", "question": "How long?", "answer": f"{number} m.", "reference": "9 m."}
+        for number in range(15)
+    ]
+    ragstone.evaluate(rows, metrics="token_f1", judge="rules", out=tmp_path / "run")
+    shown = {
+        request.names["id"]: [answer["answer"] for answer in page.shows["systems"]]
+        for request, page in example_copies(RunsFolder(tmp_path), "run", ["r0", "r14"])
+    }
+    assert shown == {
+        "r0": [f"{number} m." for number in range(1, 13)],
+        "r14": [f"{number} m." for number in range(12)],
+    }
+
+
+def test_the_criteria_of_an_example_stand_with_their_verdicts(tmp_path: Path) -> None:
+    criteria = ("Mentions the deadline", f"Names nobody {HOSTILE}", "Is short")
+    labels = {"criteria": [{"met": 1}, {"met": 0}, {"met": None}]}
+    example = Example(
+        "1", "q", "a", question="When?", answer="31 July.", criteria=criteria, labels=labels
+    )
+    bare = Example("2", "q2", "a", question="Who?", answer="Harvey.")
+    ragstone.evaluate([example, bare], metrics="criteria", judge="human", out=tmp_path / "run")
+    client = client_of(tmp_path)
+    page = client.get(run_path("run", "examples", "1")).text
+    section = page.partition('<section id="criteria">')[2].partition("</section>")[0]
+    rows = re.findall(r'id="criterion-(\d)".*?aria-label="([a-z ]+): correct (\S+)"', section, re.S)
+    assert rows == [
+        ("1", "met", "criteria#1"), ("2", "not met", "criteria#2"),
+        ("3", "not judged", "criteria#3"),
+    ]  # fmt: skip
+    assert "1 met, 1 not met" in section
+    assert "<script>" not in section
+    assert "reword" not in section
+    assert 'id="criteria"' not in client.get(run_path("run", "examples", "2")).text

@@ -330,11 +330,11 @@ def test_a_write_needs_the_secret(mine: TestClient) -> None:
 
 
 def test_while_the_rows_are_made_the_page_says_so_and_asks_again(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch
+    runs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ragstone.web.pages.examples_view.PATIENCE", -1)
     monkeypatch.setattr("ragstone.web.example_rows.ExampleRows.prepare", lambda _: sleep(1))
-    text = client.get("/runs/cornwall").text
+    text = client_of(runs).get("/runs/cornwall").text
     assert "Made ready" in text
     assert 'hx-trigger="load delay:500ms"' in text
     assert "faithfulness" in text, "the estimates are there"

@@ -168,3 +168,21 @@ def test_what_people_say_in_a_queue_counts_as_it_comes(folder: Path, tmp_path: P
             counts.append((f"{at + 1} labels" in text, "labels in the queue q" in text))
     assert counts == [(True, True), (True, True)]
     assert "items still to label" in text
+
+
+def test_of_queues_that_drew_apart_the_largest_counts(folder: Path, tmp_path: Path) -> None:
+    copytree(folder / "bare", tmp_path / "bare")
+    for name, size, n_labels in (("few", 30, 4), ("many", 36, 24), ("whole", 40, 1)):
+        queue = annotate(
+            tmp_path / "bare", tmp_path, asked=["unsupported_claim_present"], name=name, n=size
+        )
+        queue.invite("ann")
+        item = queue.next("ann")
+        for at in range(n_labels):
+            assert item is not None
+            said = "yes" if int(item.id.partition("-")[2]) in WRONG else "no"
+            answers = ItemAnswers({("answer", ""): {"unsupported_claim_present": said}})
+            item = queue.save("ann", item.item, answers, str(at))
+    text = settled(client_of(tmp_path), "/runs/bare/judge")
+    assert "labels in the queue many," in text
+    assert "of the queue many alone: it and few and whole drew the same answers" in text

@@ -159,9 +159,10 @@ def labelled_in_part(example: Example, units: Units = NOTHING_KNOWN) -> frozense
             continue
         unit = ask.over.unit
         rows = example.labels.get(FIELDS[unit]) or ()
+        listed = {"context": example.contexts, "criterion": example.criteria}
         known = units.get(unit, {}).get(example.id, 0)
-        if unit == "context":
-            known = len(example.contexts or ())
+        if unit in listed:
+            known = len(listed[unit] or ())
         for label in _labels(ask):
             n_labels = sum((row or {}).get(label) is not None for row in rows)
             if 0 < n_labels < max(len(rows), known):

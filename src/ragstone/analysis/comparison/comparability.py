@@ -184,12 +184,13 @@ def _signed(scored: Scored, name: str) -> dict[str, str]:
     return {what: SHARE.sub("", value) for what, _, value in parts if what in SIGNED}
 
 
-# What a system makes of a question, and what other systems make of it.
-Output = Literal["answer", "contexts", "rivals"]
-OUTPUTS: tuple[Output, ...] = ("answer", "contexts", "rivals")
+# What a system makes of a question, what other systems make of it, and facts of how it was made.
+Output = Literal["answer", "contexts", "rivals", "meta"]
+OUTPUTS: tuple[Output, ...] = ("answer", "contexts", "rivals", "meta")
 
 # What the data say of a question: every metric is taken to read all of it.
-GIVEN = ("question", "history", "reference", "evidence", "reference_contexts", "policy")
+GIVEN = ("question", "history", "reference", "evidence", "reference_contexts", "policy",
+         "criteria")  # fmt: skip
 
 
 class Inputs:
@@ -266,6 +267,7 @@ class Inputs:
             "answer": answer,
             "contexts": self._printed(("contexts",)),
             "rivals": joined["print_right"],
+            "meta": self._printed(("meta", "slices")),
         }
 
     def _printed(self, columns: Sequence[str]) -> pl.Series:

@@ -102,12 +102,12 @@ def differences(a: Floats, b: Floats) -> Floats:
     return np.asarray(np.where(np.abs(difference) <= slack, 0.0, difference))
 
 
-# The values of examples, which of them have one, and of which a judge owes it.
+# The values of examples, which examples have one, and of which it is missing.
 Outcomes = tuple[Floats, Bools, Bools]
 
 
 def outcomes_of(scores: pl.DataFrame) -> Outcomes:
-    """The outcomes of each example of a run, in order, from its ``value`` and ``status``."""
+    """Return the outcomes of a run's examples, in order, from its ``value`` and ``status``."""
     status = pl.col("status")
     columns = scores.select(
         pl.col("value").fill_null(0),
@@ -147,7 +147,7 @@ class Side:
         return np.bincount(self.places, minlength=len(self.questions.ids)) > 0
 
     def values(self, outcomes: Outcomes) -> Values:
-        """Return its score on each question, from those of each example of its run."""
+        """Return the system's score on each question, from the outcomes of its run."""
         size = len(self.questions.ids)
         value, valued, missing = (column[self.rows] for column in outcomes)
         counts = np.bincount(self.places[valued], minlength=size)

@@ -18,7 +18,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import compress
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,7 @@ from ragstone.annotation.read_labels import source_of
 from ragstone.core.errors import DataError, Fault, InputError
 from ragstone.core.messages import Reason, argument, reason
 from ragstone.data.fields import squash
-from ragstone.data.json_text import BadRow, Problem, shown
+from ragstone.data.json_text import BadRow, Problem, finite_number, shown
 from ragstone.data.sources import on_disk
 from ragstone.data.text_files import Meter
 from ragstone.metrics import AspectVerdict, Composite, parse_metric
@@ -170,7 +169,7 @@ def _opinion(
 
 
 def _value(value: object, sort: Sort, problems: list[Problem]) -> float:
-    number = _number(value)
+    number = finite_number(value)
     if sort == Sort.RATING:
         if number is None:
             problems.append(Problem(sort, "a number", shown(value)))
@@ -181,16 +180,6 @@ def _value(value: object, sort: Sort, problems: list[Problem]) -> float:
         expected = "-2 (a is much better) to 2 (b is much better), or a, b or tie"
         problems.append(Problem(sort, expected, shown(value)))
     return number or 0.0
-
-
-def _number(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    try:
-        number = float(value)
-    except (ValueError, OverflowError):
-        return None
-    return number if isfinite(number) else None
 
 
 def _text(value: object, field: str, problems: list[Problem]) -> str | None:

@@ -16,7 +16,7 @@ from ragstone.annotation.queue.form import YES_NO as YES_OR_NO
 from ragstone.annotation.queue.form import AskedLabel
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.core.messages import argument, reason
-from ragstone.data.record_labels import LABELS, YES_NO, Unit
+from ragstone.data.record_labels import LABELS, PROPOSITIONS, YES_NO, Unit
 from ragstone.judgements import (
     ASKS,
     KINDS,
@@ -148,7 +148,7 @@ def shared_out(
     return shares
 
 
-UNITS: tuple[Unit, ...] = ("answer", "context", "claim", "statement")
+UNITS: tuple[Unit, ...] = ("answer", "context", *PROPOSITIONS)
 
 HEAD = ("id", "annotator", "inclusion_probability", "stratum")
 TEXTS = ("text", "question", "history", "policy", "answer", "contexts", "reference")
@@ -311,7 +311,7 @@ def kinds_asked(asked_labels: Sequence[AskedLabel]) -> dict[type[Kind], list[str
 def texts_shown(labels: Sequence[AskedLabel]) -> set[str]:
     """Return the texts that people read: the question, and what the judges of these kinds read.
 
-    For a user's own word they are all texts.
+    For a label of the user's own these are all texts.
     """
     kinds = kinds_asked(labels)
     known = {label for kind in kinds for label in kind.labels().values()}

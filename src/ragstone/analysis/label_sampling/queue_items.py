@@ -26,7 +26,7 @@ from ragstone.core.parquet import as_parquet
 from ragstone.data import Example, from_frame
 from ragstone.data.fields import squash
 from ragstone.data.json_text import BadRow
-from ragstone.data.record_labels import FIELDS, Unit
+from ragstone.data.record_labels import EXTRACTED, FIELDS, Unit
 from ragstone.data.text_files import Meter
 from ragstone.judgements import ENGLISH
 from ragstone.run import Run
@@ -53,7 +53,7 @@ def run_items(
     run = run.without_corrections()
     where = None if ids is None else pl.col("id").is_in(list(ids))
     units = {label.unit for label in labels}
-    propositions = {unit: _texts(run, FIELDS[unit]) for unit in UNITS[2:] if unit in units}
+    propositions = {unit: _texts(run, FIELDS[unit]) for unit in EXTRACTED if unit in units}
     return list(
         _items(from_frame(run.examples(where=where)), labels, propositions, probabilities or {})
     )
@@ -74,7 +74,7 @@ def data_items(
     listed = list(examples)
     texts = propositions or {
         unit: {example.id: _listed(example.labels.get(FIELDS[unit])) for example in listed}
-        for unit in UNITS[2:]
+        for unit in EXTRACTED
     }
     return list(_items(listed, labels, texts, probabilities or {}))
 
@@ -108,9 +108,12 @@ def _items(
         parts = [ItemPart("answer")] if "answer" in units else []
         if "context" in units:
             parts += [ItemPart("context", str(each.rank), each.text or "") for each in contexts]
-        for unit in UNITS[2:]:
+        for unit in EXTRACTED:
             listed = propositions.get(unit, {}).get(example.id, ()) if unit in units else ()
             parts += [ItemPart(unit, *proposition) for proposition in listed]
+        if "criterion" in units and example.answer is not None:
+            criteria = enumerate(example.criteria, start=1)
+            parts += [ItemPart("criterion", str(number), text) for number, text in criteria]
         yield QueueItem(
             number, example.id, readable, tuple(parts), probabilities.get(example.id),
             question=example.question_id,

@@ -42,7 +42,7 @@ class MyAnswer:
 
 @dataclass(frozen=True, slots=True)
 class MyItem:
-    """An item in the list of somebody's own; ``text`` is how ``outline_of`` it begins."""
+    """An item in the list of somebody's own; ``text`` is how its ``outline_of`` begins."""
 
     item: int
     state: str

@@ -40,7 +40,7 @@ _FILES = (
     ),
     Format(
         "json",
-        "JSON: a list of records, alone or under results, data, examples, questions, test_cases",
+        "JSON: a list of records, alone or under a name such as results, data or examples",
         (".json", ".json.gz"),
         (
             '[{"question": "How long is the pier?", "answer": "90 m."},',
@@ -67,7 +67,7 @@ _FILES = (
     ),
     Format(
         "huggingface",
-        "a Hugging Face dataset on disk; of several splits FOLDER/SPLIT",
+        "a Hugging Face dataset on disk; with several splits, FOLDER/SPLIT",
         (),
         ("DATASET/state.json", "DATASET/data-00000-of-00001.arrow"),
     ),
@@ -181,8 +181,98 @@ _LAYOUTS = (
     ),
     _layout(
         "mlflow",
-        "MLflow evaluation rows",
+        "MLflow's evaluation rows, and its traces as JSON",
         '{"inputs": {"question": "How long?"}, "outputs": "90 m.", "expectations": {"expected_response": "90 m"}}',
         '{"inputs": {"question": "How wide?"}, "outputs": {"response": "Wide."}, "expectations": {"expected_facts": ["It is 4 m."]}}',
+    ),
+    _layout(
+        "langsmith",
+        "rows of LangSmith's experiments and data sets, and its runs with their children",
+        '{"inputs": {"question": "How long?"}, "outputs": {"answer": "90 m.", "documents": [{"page_content": "It is 90 m."}]}, "reference_outputs": {"answer": "90 m"}}',
+        '{"inputs": {"question": "How wide?"}, "outputs": {"answer": "Wide."}, "reference_outputs": {"answer": "4 m"}}',
+    ),
+    _layout(
+        "langfuse",
+        "Langfuse traces with their observations, or observations alone",
+        '{"id": "o1", "traceId": "t1", "type": "SPAN", "input": {"question": "How long?"}, "output": "90 m."}',
+        '{"id": "o2", "traceId": "t2", "type": "SPAN", "input": {"question": "How wide?"}, "output": "4 m."}',
+    ),
+    _layout(
+        "otlp",
+        "spans of OpenTelemetry as JSON, one batch per line, as the Collector writes them",
+        '{"resourceSpans": [{"scopeSpans": [{"spans": [{"traceId": "00000000000000000000000000000001", "spanId": "0000000000000001", "name": "rag", "startTimeUnixNano": "1790000000000000000", "endTimeUnixNano": "1790000001000000000", "attributes": [{"key": "input.value", "value": {"stringValue": "How long?"}}, {"key": "output.value", "value": {"stringValue": "90 m."}}]}]}]}]}',
+        '{"resourceSpans": [{"scopeSpans": [{"spans": [{"traceId": "00000000000000000000000000000002", "spanId": "0000000000000002", "name": "rag", "startTimeUnixNano": "1790000000000000000", "endTimeUnixNano": "1790000001000000000", "attributes": [{"key": "input.value", "value": {"stringValue": "How long?"}}, {"key": "output.value", "value": {"stringValue": "90 m."}}]}]}]}]}',
+    ),
+    _layout(
+        "chat",
+        "requests to chat models, with or without the reply; results of tools are contexts",
+        '{"messages": [{"role": "user", "content": "How long?"}, {"role": "tool", "name": "search", "content": "It is 90 m."}, {"role": "assistant", "content": "90 m."}]}',
+        '{"contents": [{"role": "user", "parts": [{"text": "How wide?"}]}], "candidates": [{"content": {"parts": [{"text": "4 m."}]}}]}',
+    ),
+    _layout(
+        "inputs-and-outputs",
+        "logs whose input and output are objects: of Langfuse, Opik, OpenAI, Anthropic, Bedrock",
+        '{"input": {"question": "How long?"}, "output": {"answer": "90 m.", "contexts": ["It is 90 m."]}}',
+        '{"request": {"messages": [{"role": "user", "content": "How wide?"}]}, "response": {"choices": [{"message": {"content": "4 m."}}]}}',
+    ),
+    _layout(
+        "bedrock",
+        "Bedrock's evaluations of knowledge bases, with answers that you bring",
+        '{"conversationTurns": [{"prompt": {"content": [{"text": "How long?"}]}, "output": {"text": "90 m."}}]}',
+        '{"conversationTurns": [{"prompt": {"content": [{"text": "How wide?"}]}, "output": {"text": "4 m.", "retrievedPassages": {"retrievalResults": [{"content": {"text": "It is 4 m."}}]}}}]}',
+    ),
+    _layout(
+        "trulens-records",
+        "tables of TruLens records, with their calls",
+        '{"app_name": "rag", "input": "How long?", "output": "90 m.", "record_json": "{\\"calls\\": []}"}',
+        '{"app_name": "rag", "input": "How wide?", "output": "4 m.", "record_json": "{\\"calls\\": []}"}',
+    ),
+    _layout(
+        "retrievalqa",
+        "results of LangChain's RetrievalQA",
+        '{"query": "How long?", "result": "90 m.", "source_documents": [{"page_content": "It is 90 m."}]}',
+        '{"query": "How wide?", "result": "4 m.", "source_documents": []}',
+    ),
+    _layout(
+        "autorag",
+        "AutoRAG's questions; ids in any of several lists are relevant",
+        '{"qid": "q1", "query": "How long?", "retrieval_gt": [["d7"]], "generation_gt": ["90 m"]}',
+        '{"qid": "q2", "query": "How wide?", "retrieval_gt": [["d8"]], "generation_gt": ["4 m"]}',
+    ),
+    _layout(
+        "yourbench",
+        "YourBench's questions; citations are evidence",
+        '{"question": "How long?", "self_answer": "90 m", "citations": ["It is 90 m."]}',
+        '{"question": "How wide?", "self_answer": "4 m", "citations": ["It is 4 m."]}',
+    ),
+    _layout(
+        "flowise",
+        "Flowise's replies; a chat is a session",
+        '{"question": "How long?", "text": "90 m.", "chatId": "c1"}',
+        '{"question": "How wide?", "text": "4 m.", "chatId": "c1"}',
+    ),
+    _layout(
+        "crag",
+        "CRAG's questions; answers are references, snippets of pages contexts",
+        '{"query": "How long?", "answer": "90 m", "alt_ans": ["ninety metres"], "search_results": []}',
+        '{"query": "How wide?", "answer": "4 m", "alt_ans": [], "search_results": []}',
+    ),
+    _layout(
+        "braintrust",
+        "Braintrust's experiments",
+        '{"input": "How long?", "output": "90 m.", "expected": "90 m", "metadata": {"contexts": ["It is 90 m."]}}',
+        '{"input": "How wide?", "output": "Wide.", "expected": "4 m"}',
+    ),
+    _layout(
+        "vertex",
+        "evaluation data of Vertex AI",
+        '{"prompt": "How long?", "response": "90 m.", "context": "It is 90 m.", "reference": "90 m"}',
+        '{"prompt": "How wide?", "response": "4 m.", "reference": "4 m"}',
+    ),
+    _layout(
+        "prompt-and-completion",
+        "prompts with completions; contexts inside a prompt are not read",
+        '{"prompt": "How long?", "completion": "90 m."}',
+        '{"prompt": "How wide?", "completion": "4 m."}',
     ),
 )

@@ -31,11 +31,12 @@ from ragstone.data.json_text import (
     syntax_problem,
     too_deep,
 )
+from ragstone.data.layouts.haystack import columns_of_run
+from ragstone.data.layouts.inspect_logs import rows_of_inspect
+from ragstone.data.layouts.inspectorraget import has_its_head, rows_of_inspectorraget
+from ragstone.data.layouts.llamaindex import rows_of_batch
 from ragstone.data.sources import Row, Source
 from ragstone.data.text_files import BrokenFileError, Meter, encoding_of, opened_text, text_lines
-
-from .eval_results import has_its_head, rows_of_inspectorraget
-from .frameworks import columns_of_run, rows_of_batch
 
 
 def json_lines(path: Path, name: str) -> Source:
@@ -69,9 +70,10 @@ def parsed(lines: Iterable[tuple[int | None, str | BadRow]]) -> Iterator[Row]:
             yield line, BadRow(text, Problem("", "an object", shown(value)))
 
 
-WRAPPERS = frozenset(
-    ("results", "data", "examples", "questions", "test_cases", "testCases", "records", "rows")
-)
+WRAPPERS = frozenset((
+    *("results", "data", "examples", "questions", "test_cases", "testCases", "records", "rows"),
+    *("traces", "test_results"),
+))  # fmt: skip
 TYPE_KEY = re.compile(r"type\d+")
 WINDOW = 1 << 18
 LONGEST_CUT_TOKEN = 16
@@ -129,6 +131,7 @@ def _document(window: "_Window") -> Iterator[Row]:
         return
     columns = (
         rows_of_inspectorraget(rest)
+        or rows_of_inspect(rest)
         or rows_of_batch(rest)
         or _rows_of_columns(columns_of_run(rest) or rest)
     )
@@ -192,8 +195,13 @@ def _has_content(record: Mapping[str, Any]) -> bool:
 
 
 def _rows_of_columns(columns: dict[str, Any]) -> list[dict[str, Any] | BadRow] | None:
+    """Return the rows of a table as pandas writes it: by columns, split, or by index."""
     values = list(columns.values())
-    if not _OF_COLUMNS & set(map(squash, columns)):
+    if (rows := _split(columns)) is not None:
+        return rows
+    if columns and all(map(str.isdecimal, columns)):
+        return values if all(isinstance(value, dict) for value in values) else None
+    if not _OF_COLUMNS & set(map(squash, columns)) and not _are_indexed(values):
         return None
     if all(isinstance(value, dict) for value in values):
         values = [list(value.values()) for value in values]
@@ -204,6 +212,22 @@ def _rows_of_columns(columns: dict[str, Any]) -> list[dict[str, Any] | BadRow] |
         sizes = ", ".join(f"{ascii_safe(name)} {len(value)}" for name, value in columns.items())
         return [BadRow("", Problem("", "columns of one length", sizes))]
     return [dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)]
+
+
+def _split(table: dict[str, Any]) -> list[dict[str, Any] | BadRow] | None:
+    names, rows = table.get("columns"), table.get("data")
+    if not isinstance(names, list) or not isinstance(rows, list):
+        return None
+    if not all(isinstance(row, list) and len(row) == len(names) for row in rows):
+        return [BadRow("", Problem("data", f"rows of {len(names)} cells", "rows of other lengths"))]
+    return [dict(zip(map(str, names), row, strict=True)) for row in rows]
+
+
+def _are_indexed(columns: list[Any]) -> bool:
+    """Return True for columns that are objects with the same whole numbers as keys."""
+    are_objects = bool(columns) and all(isinstance(column, dict) for column in columns)
+    keys = {frozenset(column) for column in columns} if are_objects else set()
+    return len(keys) == 1 and bool(min(keys)) and all(map(str.isdecimal, min(keys)))
 
 
 def _not_storable(row: dict[str, Any]) -> Problem | None:

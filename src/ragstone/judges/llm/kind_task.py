@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal, cast
 import polars as pl
 from pydantic import create_model
 
-from ragstone.judgements import Column, Kind
+from ragstone.judgements import Column, Criteria, Kind
 
 from .prompts import Prompts, contexts_block, facts_of, has, shown
 from .questions import NO_DETAILS, Item, Piece, ReplyEntry
@@ -91,9 +91,10 @@ class KindTask(Task):
         blocks = shown(example, *self.kind.shows)
         sort = item_of(self.kind)
         listed = self.kind.about == "proposition"
+        title = "CRITERIA" if self.kind.asks[0].over is Criteria else "PROPOSITIONS"
         return portions(Piece(self.name, instructions, blocks, dict.fromkeys(texts, sort), contexts,
                               texts={name: text for name, text in texts.items() if text},
-                              lists=dict.fromkeys(texts, "PROPOSITIONS") if listed else {},
+                              lists=dict.fromkeys(texts, title) if listed else {},
                               details=() if sort.example else NO_DETAILS)
                         for contexts, texts in self._shown(target, room))  # fmt: skip
 

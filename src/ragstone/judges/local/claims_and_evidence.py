@@ -464,10 +464,12 @@ OPINION = frozenset(
     "probably imagine wish think feel really pretty definitely totally".split()
 )
 _CITATION = re.compile(
+    # The first sign alone decides at most places.
+    r"(?=[\[【［<(（])(?:"
     r"\[[\d\s,;^–-]{1,40}\]|\[Data:[^\]]{0,200}\]|【[^【】\n]{1,60}】|［[\d\s,，;–-]{1,40}］"
     rf"|{NO_POWER}<sup>[\d,; –-]{{1,20}}</sup>"
     # Ids of letters and digits, but no names such as [COVID-19].
     r"|\[(?![A-Z]{2,20}-\d{1,20}\])(?=[^\[\]\s\d]{1,58}\d)[\w.:#/-]{1,60}\]"
     rf"|\[{INTRODUCERS}[\w.:#/,; -]{{1,50}}\]"
-    rf"|[(（]{INTRODUCERS}[\w.:#/-]{{1,50}}[)）]"
+    rf"|[(（]{INTRODUCERS}[\w.:#/-]{{1,50}}[)）])"
 )

@@ -11,7 +11,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -160,9 +160,9 @@ def figures(text: str, style: Style | None = None) -> tuple[Figure, ...]:
 def _figures(text: str, style: Style) -> tuple[Figure, ...]:
     plain = plainly(text)
     drafts: list[_Draft] = []
-    starts = _STARTS.get(style.language, _STARTS[""])
+    starts = _starts(style.language)
     if not text.isascii() and HAN_DIGIT.search(text):
-        starts = _STARTS_IN_CHINESE
+        starts = _starts_in_chinese()
     for number in starts.finditer(plain):
         if not drafts or number.start() >= drafts[-1].end:
             drafts.append(_draft(plain, number, style))
@@ -490,6 +490,7 @@ _TIMES = {"noon": 720.0, "midday": 720.0, "midnight": 0.0}
 
 
 def _start(language: str) -> str:
+    """Where a figure may begin; without words of the language, digits and times alone."""
     known = SPELLED_NUMBERS if language == "en" else NUMBERS_OF.get(language, ())
     words = sorted(known, key=len, reverse=True)
     number = rf"(?>{'|'.join(map(re.escape, words)) or '(?!)'})\b"
@@ -505,10 +506,14 @@ def _start(language: str) -> str:
     )
 
 
-# By language; without one, digits and times alone.
-_STARTS = {language: re.compile(_start(language)) for language in ("", "en", *NUMBERS_OF)}
+@cache
+def _starts(language: str) -> re.Pattern[str]:
+    return re.compile(_start(language))
 
-_STARTS_IN_CHINESE = re.compile(f"{HAN_TIME}|{HAN_NUMBER}|{_start('')}")
+
+@cache
+def _starts_in_chinese() -> re.Pattern[str]:
+    return re.compile(f"{HAN_TIME}|{HAN_NUMBER}|{_start('')}")
 
 
 _BEFORE = re.compile(

@@ -12,12 +12,12 @@ from ragstone.annotation.queue.labels_store import erase_items, open_labels
 from ragstone.core.database import POSTGRES
 from ragstone.core.errors import InputError
 from ragstone.core.messages import argument
+from ragstone.data.traces.redaction import hashed_id
 from ragstone.monitor.settings.sections import RetentionSettings
 from ragstone.monitor.store import incoming
 from ragstone.monitor.store.batches import current_batch, keep_batch
 from ragstone.monitor.store.rows import keep, last_heartbeat, remembered, worker_state
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.monitor.traces.redaction import hashed_id
 
 from .fold_traces import Folding
 from .judge_answers import ANCHORS, FOLDER, REPLIES

@@ -7,12 +7,13 @@ from hashlib import blake2b
 from time import monotonic, time
 from typing import Any
 
+from ragstone.core.errors import MissingDependency
 from ragstone.data import Example, as_record
+from ragstone.data.traces import Corpus, FoldedTrace, TracedExample, TracePart, fold
 from ragstone.monitor.store import incoming
 from ragstone.monitor.store.incoming import settle
 from ragstone.monitor.store.rows import count, log
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.monitor.traces import Corpus, FoldedTrace, TracedExample, TracePart, fold
 
 # Traces that are written in one transaction: whoever else writes waits for no more than that.
 PAGE = 200
@@ -68,6 +69,8 @@ class Folding:
                 sent = [TracePart(part.trace, part.kind, part.body, 0) for part in pending]
                 folded_trace = fold(sent, self.corpus)
                 rows = [_row(example, trace) for example in folded_trace.examples]
+            except MissingDependency:
+                raise  # What came before is read once the extra is installed.
             except Exception as error:
                 # One strange trace must not hold up all others; it is counted and logged.
                 unfoldable.append((trace, type(error).__name__))
@@ -113,7 +116,7 @@ def _stored(
 
 
 def _row(traced: TracedExample, trace: str) -> incoming.FoldedExample:
-    example = replace(traced.example, id=traced.id)
+    example = replace(traced.with_facts("latency", "input_tokens", "output_tokens"), id=traced.id)
     names = ("ended", "model", "input_tokens", "output_tokens", "latency", "error")
     facts = {name: value for name in names if (value := getattr(traced, name)) is not None}
     slices: dict[str, Any] = {
@@ -138,6 +141,7 @@ def text_hash(example: Example) -> str:
         else [(context.id, context.text) for context in example.contexts],
         [asdict(turn) for turn in example.history],
         *(example.reference, example.policy, example.evidence),
+        *example.criteria,
     )
     written = json.dumps(texts, ensure_ascii=True)
     return blake2b(written.encode(), digest_size=16).hexdigest()

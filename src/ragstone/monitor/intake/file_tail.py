@@ -18,9 +18,9 @@ from threading import Event, Thread
 from typing import BinaryIO
 
 from ragstone.core.errors import StoreAway
+from ragstone.data.traces.spans import Malformed, TracePart, UnreadableBody
 from ragstone.monitor.store.rows import remembered
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.monitor.traces.spans import Malformed, TracePart, UnreadableBody
 
 from .group_commit import AcceptedBody, GroupCommit, IntakeSettings
 from .otlp_http import Signal, accept_body, unread

@@ -14,11 +14,11 @@ from threading import Condition, Thread
 
 from ragstone.core.database import Sql
 from ragstone.core.errors import StoreAway, StoreBusy
+from ragstone.data.traces.redaction import Redaction
+from ragstone.data.traces.spans import Malformed, SpanLimits, TracePart
 from ragstone.monitor.store.incoming import insert_malformed, insert_received
 from ragstone.monitor.store.rows import Level, count, keep, log
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.monitor.traces.redaction import Redaction
-from ragstone.monitor.traces.spans import Malformed, SpanLimits, TracePart
 
 from .send_tokens import SendTokens
 

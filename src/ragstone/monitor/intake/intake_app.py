@@ -14,8 +14,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from ragstone.core.errors import raised_in
+from ragstone.data.traces.spans import TOO_MANY, UnreadableBody
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.monitor.traces.spans import TOO_MANY, UnreadableBody
 
 from . import http_request
 from .file_tail import TailedFile

@@ -14,13 +14,13 @@ from starlette.responses import Response
 from ragstone.core.database import Database
 from ragstone.core.errors import MissingDependency, StoreAway, needing
 from ragstone.core.messages import worded
+from ragstone.data.traces.posted_examples import read_examples
+from ragstone.data.traces.redaction import Redaction
+from ragstone.data.traces.spans import Malformed, TracePart, UnreadableBody, put_aside
+from ragstone.data.traces.value_counts import inside
 from ragstone.monitor.store.incoming import unfolded
 from ragstone.monitor.store.rows import ASSESS, DEAD, SILENT, counted, last_heartbeat, waiting_for
 from ragstone.monitor.store.stored_alarms import firing_alarms
-from ragstone.monitor.traces.posted_examples import read_examples
-from ragstone.monitor.traces.redaction import Redaction
-from ragstone.monitor.traces.spans import Malformed, TracePart, UnreadableBody, put_aside
-from ragstone.monitor.traces.value_counts import inside
 
 from .group_commit import AcceptedBody, IntakeSettings
 
@@ -91,7 +91,7 @@ def accept_body(
     """Return what is written of a body.
 
     Raises:
-        UnreadableBody: It cannot be read; of OTLP also where the extra ``otlp`` is not installed.
+        UnreadableBody: It cannot be read, or is OTLP and the extra ``otlp`` is not installed.
     """
     redaction, limits = use.redaction, use.limits
     if signal == "examples":
@@ -99,7 +99,7 @@ def accept_body(
     else:
         try:
             with needing("OTLP", "otlp"):
-                from ragstone.monitor.traces.otlp import read_logs, read_traces
+                from ragstone.data.traces.otlp import read_logs, read_traces
         except MissingDependency as error:
             raise UnreadableBody(str(error), "otlp_not_installed") from error
         reader = read_traces if signal == "spans" else read_logs

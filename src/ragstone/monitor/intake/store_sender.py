@@ -4,8 +4,8 @@ import time
 from collections.abc import Sequence
 
 from ragstone.core.errors import StoreAway
+from ragstone.data.traces.spans import UnreadableBody
 from ragstone.monitor.store.store import MonitorStore, open_store
-from ragstone.monitor.traces.spans import UnreadableBody
 
 from .group_commit import IntakeSettings, write_accepted
 from .otlp_http import accept_body

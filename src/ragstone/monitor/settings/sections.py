@@ -16,8 +16,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, Strict, ValidationI
 
 from ragstone.core.errors import InputError
 from ragstone.core.messages import argument
+from ragstone.data.traces.redaction import Redaction
 from ragstone.judges.judge_names import check_name
-from ragstone.monitor.traces.redaction import Redaction
 
 from .settings_table import (
     LISTED,

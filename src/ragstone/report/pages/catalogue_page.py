@@ -1,7 +1,7 @@
 """Catalogue page: every metric and suite with its description, for ``ragstone metrics``."""
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, fields
 from math import isfinite
 from typing import Any, Literal
@@ -117,7 +117,7 @@ def named_suite(name: str) -> Suite:
 
 
 def catalogue_page() -> ui.Page:
-    """All metrics by family, by name; a star marks those that need a chat model or people."""
+    """The names of all metrics by family; a star marks those that need a chat model or people."""
     entries = catalogue()
     families: dict[str, list[str]] = {}
     for entry in entries:
@@ -126,7 +126,7 @@ def catalogue_page() -> ui.Page:
     notes = tuple(ui.Note(family, ", ".join(names)) for family, names in families.items())
     more = (
         "* needs a chat model or people's labels.",
-        "ragstone metrics NAME explains one, ragstone metrics grounding those of a family, and "
+        "ragstone metrics NAME explains one, ragstone metrics grounding lists a family, and "
         "ragstone metrics --suite lists the suites.",
     )
     return ui.Page(
@@ -145,20 +145,31 @@ def family_page(family: str, entries: Sequence[MetricEntry]) -> ui.Page:
     )  # fmt: skip
 
 
-def metric_page(entry: MetricEntry) -> ui.Page:
-    """One metric in full."""
+def metric_page(entry: MetricEntry, asked_as: str = "") -> ui.Page:
+    """One metric in full, with what another tool's name for it means here."""
+    note = alias_note(asked_as)
     facts = [
         ui.Note("metric", (ui.strong(entry.name), f"  {entry.family}")),
-        ui.Note("range", f"{_range(entry)}, {BETTER[entry.better]}"),
+        *([ui.Note("", words(note))] if note else []),
+        ui.Note("range", f"{range_in_words(entry)}, {BETTER[entry.better]}"),
         ui.Note("judgements", ", ".join(entry.judgements) or "none"),
         *(ui.Note("filled by", who_can(by)) for by in entry.filled_by),
         *([ui.Note("requires", ", ".join(entry.requires))] if entry.requires else []),
         *(ui.Note("parameters", f"{name} = {value!r}") for name, value in entry.parameters.items()),
-        *(ui.Note("aliases", words(alias_note(alias) or alias)) for alias in entry.aliases),
+        *(ui.Note("aliases", line) for line in _by_meaning(entry.aliases)),
     ]
     lines = tuple(ui.OutlineItem(line) for line in entry.docstring.split("\n"))
     sections = (ui.section(ui.Facts(tuple(facts)), ui.Outline(lines)),)
     return ui.Page("metrics", entry.name, sections, record=entry.to_dict)
+
+
+def _by_meaning(aliases: Iterable[str]) -> Iterator[str]:
+    """A line for all aliases that mean the same."""
+    by_meaning: dict[tuple[str, str], list[str]] = {}
+    for alias in aliases:
+        by_meaning.setdefault(ALIASES.get(alias, ("", "")), []).append(alias)
+    for (form, meaning), names in by_meaning.items():
+        yield ", ".join(names) + (f": {form}, {meaning}." if form else "")
 
 
 def suite_page(listed: Sequence[Suite]) -> ui.Page:
@@ -186,10 +197,13 @@ def _row(entry: MetricEntry) -> ui.Row:
     first = dict.fromkeys(FIRST[by.partition(",")[0]] for by in entry.filled_by)
     filled_by = ui.quiet(" and ".join(first) or "the data")
     name = ui.RowName(entry.name, entry.better)
-    cells = (name, _range(entry), ", ".join(entry.judgements) or "–", filled_by)
+    cells = (name, range_in_words(entry), ", ".join(entry.judgements) or "–", filled_by)
     return ui.Row(cells, (ui.quiet(entry.about),))
 
 
-def _range(entry: MetricEntry) -> str:
+def range_in_words(entry: MetricEntry) -> str:
+    """A metric's range, such as ``0 to 1``, ``0 or 1`` for a rate, and ``from 0`` without end."""
     low, high = entry.range
+    if not isfinite(high):
+        return f"from {low:g}"
     return f"{low:g} or {high:g}" if entry.rate else f"{low:g} to {high:g}"

@@ -185,6 +185,9 @@ def example_page(dossier: Dossier, *, prompts: bool = False) -> ui.Page:
             _unit("claim", claim, f"{claim.place + 1:>2}", references) for claim in parts["claim"]
         ),
         "Reference": _reference(dossier),
+        "Criteria": (
+            _unit("criterion", item, f"{item.place + 1:>2}") for item in parts["criterion"]
+        ),
         "Gold evidence": (
             _unit("evidence", item, f"{item.place + 1:>2}") for item in parts["evidence"]
         ),

@@ -47,9 +47,9 @@ def failures_page(failures: Failures) -> ui.Page:
     """Return the page: how many answers look bad, each system's waterfall, slices, the rules."""
     whole = failures.of()
     if not whole.judged:
-        untold = f"Nothing tells which answers look bad: that needs {' or '.join(JUDGED_BY)}."
+        unjudged = f"Which answers look bad is not known: that needs {' or '.join(JUDGED_BY)}."
         rescore = call("rescore", argument("run", "RUN"), argument("metrics", JUDGED_BY[0]))
-        sections = [ui.section(ui.Paragraphs((untold, f"To add one: {rescore}")))]
+        sections = [ui.section(ui.Paragraphs((unjudged, f"To add one: {rescore}")))]
     else:
         text = faults_sentence(whole.faults, failures.checked, others=bool(failures.themselves))
         lines = [text]

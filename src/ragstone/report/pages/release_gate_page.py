@@ -289,7 +289,8 @@ def _small_print(result: GateResult) -> Iterator[ui.Note]:
             rows = f"no event in {ceil(log(result.level) / log1p(-RARE)):,} rows or more"
             notes.append(("rates", f"{wrong}; {rows} shows a rate below {RARE:g}"))
         if False in exact:
-            means = "like differences and corrected estimates, by their intervals, right on average"
+            wrong = f"by their intervals, wrong in about {percent(result.level)} of cases"
+            means = f"like differences and corrected estimates, {wrong}"
             notes.append(("means", means))
     turning = "at their worst or best could change the decision"
     notes.append(("missing", f"more than {most} of the scores, or fewer that {turning}"))

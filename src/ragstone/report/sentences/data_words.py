@@ -23,6 +23,15 @@ def _thoughts_taken_off(facts: Facts) -> str:
     )
 
 
+def _answers_structured(facts: Facts) -> str:
+    path = argument("columns", {"answer": facts["paths"].lines[0]})
+    return (
+        f"{facts['n']:answer} {facts['n']:is a JSON object and is|are JSON objects and are} judged "
+        f"as JSON. If one field is the answer, give its path: {path}. The paths include "
+        f"{facts['paths']:list}."
+    )
+
+
 def _no_field(facts: Facts) -> str:
     column, field, n = facts["column"], facts["field"], facts["n"]
     return (
@@ -64,7 +73,7 @@ def _two_labels(facts: Facts) -> str:
 
 DATA_SENTENCES: Mapping[str, Sentence] = {
     "lists_spelled": lambda facts: (
-        f"JSON text was read as the lists that it spells: {_each(facts['fields'])}."
+        f"Text that spells a list was read as that list: {_each(facts['fields'])}."
     ),
     "numbers_as_texts": lambda facts: f"Numbers were read as texts: {_each(facts['columns'])}.",
     "thoughts_taken_off": _thoughts_taken_off,
@@ -76,6 +85,29 @@ DATA_SENTENCES: Mapping[str, Sentence] = {
     "ids_and_texts": lambda facts: (
         f"Ids of contexts stand beside texts: {_each(facts['columns'])}. The ids were read as "
         "relevant contexts, the texts as evidence."
+    ),
+    "contexts_in_meta": lambda facts: (
+        f"Contexts were read from the metadata: {_each(facts['columns'])}."
+    ),
+    "contexts_of_tools": lambda facts: (
+        f"The results of these tools were read as contexts: {_each(facts['columns'])}."
+    ),
+    "objects_as_texts": lambda facts: (
+        f"JSON objects were read as texts: {_each(facts['columns'])}. If you mean one field of "
+        f"them, give its path: {argument('columns', {'FIELD': '$.COLUMN.KEY'})}."
+    ),
+    "contexts_joined": lambda facts: (
+        f"Text that may be several contexts was read as one: {_each(facts['columns'])}. If it is "
+        "several, separated by a mark such as | or ;, write them as a JSON list."
+    ),
+    "no_contexts_in_prompts": (
+        "{n:conversation} {n:has|have} no contexts, so retrieval is not measured: contexts are "
+        "read from fields, metadata and results of tools, never from a prompt."
+    ),
+    "answers_structured": _answers_structured,
+    "answers_are_json": (
+        "{n:answer} {n:is|are} JSON, such as an object or a number, and {n:is|are} judged as "
+        "written."
     ),
     "read_as_windows": (
         "{file} is not in UTF-8. It was read as Windows-1252 (Western European): {words:list}. If "
@@ -204,6 +236,11 @@ LABEL_SENTENCES: Mapping[str, Sentence] = {
     "labels_of_riskiest": (
         "{queue}: the riskiest examples are labelled first. Until all are labelled, a mean over "
         "these labels, or one that they correct, says nothing of all examples."
+    ),
+    "queues_drawn_apart": (
+        "The labels are those of the queue {queue} alone: it and {others} drew the same answers "
+        "with different probabilities. ragstone calibrate RUN --labels labels.sqlite#QUEUE takes "
+        "another queue."
     ),
     "labels_still_coming": (
         "{queue}: people have {n:item} still to label. The intervals hold if you look once; they "

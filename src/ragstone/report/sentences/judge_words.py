@@ -109,7 +109,9 @@ def _agreement(checks: Sequence["JudgeCheck"]) -> Said:
 
 
 def _name_of(check: "JudgeCheck") -> str:
-    return short_name(check.column) if check.kind == "metric" else spoken(check.column)
+    if check.kind == "metric":
+        return short_name(check.column)
+    return spoken(check.kind if check.column == "verdict" else check.column)
 
 
 def _yes_or_no(check: "JudgeCheck", yes: "Confusion") -> Iterator[str | Phrase]:
@@ -120,7 +122,7 @@ def _yes_or_no(check: "JudgeCheck", yes: "Confusion") -> Iterator[str | Phrase]:
             f"yes to {percent(judge / check.n, 0)}, people to {percent(people / check.n, 0)}. "
         )
     if yes.sensitivity is not None and yes.sensitivity.value is not None:
-        yield from ("Its recall is ", strong(percent(yes.sensitivity.value, 0)))
+        yield from ("The judge's recall is ", strong(percent(yes.sensitivity.value, 0)))
         yield _between(yes.sensitivity)
         if yes.precision is not None and yes.precision.value is not None:
             yield f" and its precision {percent(yes.precision.value, 0)}"

@@ -161,8 +161,8 @@ def _over_means(
         absent = sums.counts_of(column, group).n_missing
         missing = max(missing, absent)
         if absent:
-            needed = [ask for ask in ASKS if ask in parse_metric(name).asks]
-            open_asks = (ASKS[ask].not_judged for ask in needed if ask not in provenance.judges)
+            needed = parse_metric(name).asks - set(provenance.judges)
+            open_asks = (ASKS[ask].not_judged for ask in ASKS if ask in needed)
             reasons[f"{name}: {next(open_asks, 'missing')}"] = absent
     n = 0 if value is None else min(sums.counts_of(column, group).n for column in parts)
     counts = replace(

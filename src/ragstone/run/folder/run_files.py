@@ -14,14 +14,13 @@ import polars as pl
 from ragstone.core.errors import DamagedRun, Fault, InputError
 from ragstone.core.files import RunEntry
 from ragstone.core.messages import argument, call
-from ragstone.core.parquet import scan_parquet
 from ragstone.data import Example
 from ragstone.judgements import KINDS
 from ragstone.run.settings import Several
 
 from .checksums import File, check_file, check_table, collect, fault_of, read_json, read_signed
 from .schemas import Estimate, Manifest, columns_of, place, tables
-from .shards import Shards
+from .shards import Shards, scan_table
 
 # Fields in which ``Example.facet`` looks, in this order.
 PLACES = ("slices", "meta", "labels")
@@ -129,7 +128,7 @@ class RunFiles:
             return self.shards.scan(name)
         files = [self.shards.file(name, shard) for shard in sorted(shards)]
         existing = [file for file in files if file.is_file()]
-        return scan_parquet(existing) if existing else pl.LazyFrame(schema=columns_of(name))
+        return scan_table(name, existing) if existing else pl.LazyFrame(schema=columns_of(name))
 
     def believe(self) -> None:
         """Check the size, columns and number of rows of each table, and read them from now on.

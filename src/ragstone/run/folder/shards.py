@@ -80,14 +80,17 @@ class ShardLedger:
         """Read the lines of these shards, each of which is done."""
         if not shards:
             return
+        lines = []
         with reading(self.file), self.file.open("rb") as file:
             for shard in shards:
                 file.seek(self._done[shard][0])
-                try:
-                    form = ShardForm.model_validate_json(file.readline(), strict=True)
-                except ValidationError as error:
-                    raise DamagedRun(faults_of(self.file, error)) from error
-                yield form
+                lines.append(file.readline())
+        # The file is closed, even if the caller stops reading here.
+        for line in lines:
+            try:
+                yield ShardForm.model_validate_json(line, strict=True)
+            except ValidationError as error:
+                raise DamagedRun(faults_of(self.file, error)) from error
 
     def without(self, shards: Collection[int]) -> list[int]:
         """The shards that are done and are none of these."""
@@ -172,10 +175,10 @@ class Shards:
         """A table, a few shards at a time."""
         files = self.files_of(name)
         for at in range(0, len(files), FILES_AT_ONCE):
-            yield scan_parquet(files[at : at + FILES_AT_ONCE])
+            yield scan_table(name, files[at : at + FILES_AT_ONCE])
 
     def scan(self, name: str) -> pl.LazyFrame:
-        return scan_parquet(self.files_of(name))
+        return scan_table(name, self.files_of(name))
 
     def add(self, form: ShardForm, tables: Mapping[str, pl.DataFrame]) -> ShardForm:
         """Write a shard, after which it is done; gives what the ledger says of it."""
@@ -219,7 +222,7 @@ class Shards:
             if name in form.files:
                 old, new = self.file(name, form.shard), other.file(name, form.shard)
                 with reading(old):
-                    noted = write_table(name, rows(form, scan_parquet(old)), new)
+                    noted = write_table(name, rows(form, scan_table(name, [old])), new)
                 form = form.model_copy(update={"files": {**form.files, name: noted}})
             forms.append(form)
         write_ledger(into / RunEntry.SHARDS, forms)
@@ -252,6 +255,11 @@ class Shards:
         except DamagedRun as error:
             hint = f"Delete {path}; the same command then judges what is lacking again."
             raise DamagedRun(error.faults, hint=hint) from error
+
+
+def scan_table(name: str, files: Sequence[Path]) -> pl.LazyFrame:
+    """Scan files of a table; columns of examples that earlier versions did not write are null."""
+    return scan_parquet(files, columns_of(name) if name == RunEntry.EXAMPLES else None)
 
 
 def write_table(name: str, rows: pl.DataFrame | pl.LazyFrame, file: Path) -> File:

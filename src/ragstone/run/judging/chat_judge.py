@@ -19,8 +19,8 @@ from ragstone.judges.judge import (
     Judge,
     Proposition,
     RowBuilder,
-    evidence_of,
     fingerprint,
+    listed_in,
 )
 from ragstone.judges.llm.llm_judge import (
     LEAST_ROOM,
@@ -292,7 +292,9 @@ class ChatJudge:
                 propositions: list[Proposition] = []
                 for maker in ask.over.made_by:
                     propositions += self._made(maker, example)
-                about[ask.origin] = propositions if ask.over.made_by else evidence_of(example)
+                about[ask.origin] = (
+                    propositions if ask.over.made_by else listed_in(example, ask.over)
+                )
         return about
 
     def _made(self, ask: str, example: Example) -> list[Proposition]:

@@ -23,14 +23,13 @@ from ragstone.judgements import (
     VALUE,
     Tables,
     kind_of,
+    same_outcome,
 )
-from ragstone.judges import LEDGER, Block, Filled, Judge
-from ragstone.judges.judge import HUMAN
+from ragstone.judges import Block, Filled, Judge
+from ragstone.judges.judge import HUMAN, NO_ENTRIES
 from ragstone.metrics.score import AS_WRITTEN
 from ragstone.run.calls.journal_reader import Entry
 from ragstone.run.folder.folder import Folder, of_no_example
-
-NO_ENTRIES = pl.DataFrame(schema=LEDGER)
 
 # The outcome of an ask by the status in the ledger; any other is a failure.
 CODES = {"ok": VALUE, "undefined": UNDEFINED}
@@ -138,8 +137,8 @@ def resolve(
 def _as_they_are(
     tables: Tables, ask: str, ledger: pl.DataFrame, rows: pl.DataFrame
 ) -> pl.DataFrame | None:
-    """Return the rows unchanged if a single judge settled a single example; None otherwise."""
-    if ledger.height != 1 or ledger["status"][0] != "ok":
+    """Return the rows unchanged if there are none or a single judge settled a single example."""
+    if rows.height and (ledger.height != 1 or ledger["status"][0] != "ok"):
         return None
     if _is_shared(ask) and any(rows[name].null_count() for name in _verdicts(ask)):
         return None
@@ -148,10 +147,12 @@ def _as_they_are(
         authors = set(rows["author"])
         if any(not authors <= set(tables.of(maker)["judge"]) for maker in over.made_by):
             return None
-    whose = ledger["row"].new_from_index(0, rows.height).cast(pl.UInt32)
+    examples = (
+        ledger["row"].new_from_index(0, rows.height) if rows.height else ledger["row"].clear()
+    )
     columns = rows.to_dict()
     first = [columns.pop("judge"), columns.pop("subject")]
-    return pl.DataFrame([whose, *first, *columns.values()])
+    return pl.DataFrame([examples.cast(pl.UInt32), *first, *columns.values()])
 
 
 def _chosen(
@@ -205,6 +206,8 @@ def _put(
         if ask not in judge.asks or not open_rows:
             continue
         answers = judge.fill(ask, block, open_rows)
+        if answers.ledger.is_empty():
+            continue
         filled.append(answers)
         outcomes = zip(answers.ledger["row"], answers.ledger["status"], strict=True)
         done = {row for row, status in outcomes if status in ("ok", "undefined")}
@@ -268,6 +271,8 @@ def _partly_covered(ask: str, answers: Filled, block: Block) -> set[int]:
 def _outcomes(
     tables: Tables, ask: str, ledger: pl.DataFrame, places: Mapping[str, int]
 ) -> pl.DataFrame:
+    if ledger.is_empty():
+        return same_outcome(MISSING, ASKS[ask].not_judged, tables.examples.height)
     codes = [MISSING] * tables.examples.height
     reasons: list[str | None] = [ASKS[ask].not_judged] * len(codes)
     turns: dict[int, int] = {}

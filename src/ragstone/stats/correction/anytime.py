@@ -211,6 +211,8 @@ def _p(
 
 
 def _distance(rows: Ints, counts: Ints) -> Floats:
-    total = np.maximum(rows.sum(axis=1, keepdims=True), 1)
-    share = counts / counts.sum()
-    return np.asarray(((rows / total - share) ** 2 / share).sum(axis=1))
+    total = np.maximum(rows.sum(axis=1), 1)
+    distances = np.zeros(len(rows))
+    for level, share in enumerate(counts / counts.sum()):
+        distances += (rows[:, level] / total - share) ** 2 / share
+    return distances

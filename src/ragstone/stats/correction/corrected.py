@@ -18,7 +18,6 @@ from ragstone.stats.cluster_moments import moments_of
 from ragstone.stats.distributions import (
     Interval,
     Method,
-    bisected,
     clamp,
     quantile,
     t_quantile,
@@ -313,7 +312,7 @@ def label_flags(n_labels: int, n_clusters: int | None) -> tuple[str, ...]:
 
 
 ROUNDING = 1e-12
-STEPS = 50
+STEPS, NEGLIGIBLE = 100, 1e-13
 
 
 def mean_correction(
@@ -386,7 +385,17 @@ def _with_t(rows: float, upper: float) -> float:
         return 2 * rows / worth(2)
     low = max(2.0, rows)
     high = low * (t_quantile(upper, low - 1) / z) ** 2
-    return bisected(lambda t_rows: worth(t_rows) < rows, low, high, STEPS)[1]
+    t_rows, short = low, rows - worth(low)
+    for step in range(STEPS):
+        if abs(short) <= NEGLIGIBLE * t_rows:
+            break
+        # From a few rows on, one more is worth about one; with fewer, halving helps on.
+        t_rows += short
+        if step % 4 == 3 or not low < t_rows < high:
+            t_rows = (low + high) / 2
+        short = rows - worth(t_rows)
+        low, high = (t_rows, high) if short > 0 else (low, t_rows)
+    return t_rows
 
 
 def bounded_size(sample: LabelledRows, low: float | None, high: float | None) -> float | None:

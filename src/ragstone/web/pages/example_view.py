@@ -35,7 +35,7 @@ from .examples_view import PLACE, chosen_rows
 
 # The bytes that each part may take, so that no example makes a page of more than 200 KB.
 QUESTION, ANSWER, REFERENCES = 7_000, 30_000, 8_000
-CLAIMS, STATEMENTS, EVIDENCE = 52_000, 17_000, 5_000
+CLAIMS, STATEMENTS, CRITERIA, EVIDENCE = 52_000, 17_000, 12_000, 5_000
 CONTEXTS, FEWEST_CONTEXTS = 56_000, 20_000
 HISTORY, SCORES, LABELS, SYSTEMS, COPIED = 6_000, 12_000, 4_000, 6_000, 30_000
 PAGE, SMALL_PARTS = 185_000, 40_000
@@ -182,10 +182,11 @@ def _whole(
         for part, text in shown.items()
     ]
     statements = unit_matrix(facts, "statement", first_of(request, "statements"), STATEMENTS)
+    criteria = unit_matrix(facts, "criterion", first_of(request, "criteria"), CRITERIA)
     evidence = unit_matrix(facts, "evidence", first_of(request, "evidence"), EVIDENCE)
     texts = (*pieces.values(), *(text for _, text in references))
     size = sum(len(piece.text.encode()) for text in texts for piece in text)
-    size += sum(matrix["size"] for matrix in (claims, statements, evidence) if matrix)
+    size += sum(matrix["size"] for matrix in (claims, statements, criteria, evidence) if matrix)
     room = min(CONTEXTS, max(FEWEST_CONTEXTS, PAGE - SMALL_PARTS - size))
     contexts = claims_and_contexts.shown_contexts(facts, request, room)
     return {
@@ -202,6 +203,7 @@ def _whole(
         "claims_why": "" if faithful is None or faithful["status"] == "value" else faithful["why"],
         "references": references,
         "statements": statements,
+        "criteria": criteria,
         "evidence": evidence,
         "contexts": contexts,
         "last_context": claims_and_contexts.last_place(example, contexts),
@@ -314,6 +316,8 @@ def _systems(run: Run, name: str, examples: Sequence[Example]) -> Mapping[str, l
         ["id", "question_id", "system", "answer"],
         where=pl.col("question_id").is_in(questions.implode()),
     )
+    # One more than is shown, for the example itself is left out.
+    answers = answers.filter(pl.int_range(pl.len()).over("question_id") <= MOST_SYSTEMS)
     scores = run.excerpt(answers["id"].to_list()).scores().filter(pl.col("value").is_not_null())
     by_example: dict[str, list[tuple[str, str]]] = {}
     for id, metric, value, label in (
@@ -392,14 +396,18 @@ def correct_judgement(
             run.correct(example, ask, values, unit=unit, author=author, reason=why, seen=seen)
     except CorrectionConflict as error:
         return run_example_page(folder, request, conflict=_conflict_words(error), status=409)
-    # The table is going to be looked at next.
-    key = ("rows", *folder.stamp(request.names["run"]))
-    folder.later.get(key, lambda: example_rows(run).rows, patience=0)
+    prepare_table(folder, request.names["run"])
     now = Corrections(run.correctable(example), contexts).get(about)
     # On which contexts a verdict rests is asked next.
     asks = about if now and now["rests"] and say != UNDO else None
     back = request.but(part=None, about=asks, **{"from": None, "to": None})
     return Elsewhere(f"{back}{_anchor_of(ask, unit)}", judgement_view.author_cookie(author))
+
+
+def prepare_table(folder: RunsFolder, name: str) -> None:
+    """Start making the rows of a run's table of examples, which is likely to be opened next."""
+    run = folder.run(name)
+    folder.later.get(("rows", *folder.stamp(name)), lambda: example_rows(run).rows, patience=0)
 
 
 def _conflict_words(error: CorrectionConflict) -> str:

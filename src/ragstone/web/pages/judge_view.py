@@ -1,6 +1,7 @@
 """Judge: whether the judge can be believed, and how far people agree among themselves."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from shlex import quote
 from typing import Any, NamedTuple
 
@@ -13,8 +14,10 @@ from ragstone.analysis.calibration.judge_identity import NAME
 from ragstone.analysis.calibration.labelled_run import NO_LABELS, labels_for
 from ragstone.analysis.scored_run import Scored
 from ragstone.annotation.annotator_agreement import ColumnAgreement, agreement_of
+from ragstone.annotation.label_table import LabelTable
 from ragstone.annotation.read_labels import read_label_table
-from ragstone.core.errors import InputError
+from ragstone.core.errors import DataError, InputError
+from ragstone.core.messages import reason
 from ragstone.report import charts
 from ragstone.report.number_format import METHODS, scale_for, short_name, with_and
 from ragstone.report.page import IntervalCell, Reliability, Scale, Tone
@@ -43,6 +46,8 @@ MEASURES: Mapping[str, str] = {
     "spearman": "the same order: Spearman's ρ",
     "kendall": "the same order: Kendall's τ",
 }
+
+PROBABILITY = "inclusion_probability"
 
 # Labelled answers; of more the app would take too much memory.
 MOST_LABELLED = 5_000
@@ -182,7 +187,7 @@ def believed(run: Run, queues: Sequence[str] = ()) -> Believed:
     run = run.without_corrections()
     labelled = pl.col("labels") != NO_LABELS
     if queues:
-        table = read_label_table(queues)
+        queues, table = _together_or_largest(queues)
         labelled = pl.col("id").is_in(table.used["example_id"].unique().to_list())
     rows = run.examples(["id", "question"], where=labelled)
     questions = {str(id): str(text or id) for id, text in rows.iter_rows()}
@@ -205,6 +210,24 @@ def believed(run: Run, queues: Sequence[str] = ()) -> Believed:
         return Believed(calibrate(run, labels), "", people, questions, where)
     except InputError as error:
         return Believed(None, error.text, people, questions, where)
+
+
+def _together_or_largest(queues: Sequence[str]) -> tuple[Sequence[str], LabelTable]:
+    """Read the labels of all queues, or of the largest if they draw with other probabilities.
+
+    How likely an answer is in any of several draws is unknown: draws of one seed are alike.
+    """
+    try:
+        return queues, read_label_table(queues)
+    except DataError as error:
+        if len(queues) == 1 or any(fault.field != PROBABILITY for fault in error.faults):
+            raise
+    tables = {queue: read_label_table(queue) for queue in queues}
+    largest = max(queues, key=lambda queue: tables[queue].used.height)
+    others = with_and([queue.rpartition("#")[2] for queue in queues if queue != largest])
+    note = reason("queues_drawn_apart", queue=largest.rpartition("#")[2], others=others)
+    table = tables[largest]
+    return [largest], replace(table, notes=(*table.notes, note))
 
 
 def _by_metric(estimates: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:

@@ -9,9 +9,8 @@ from typing import TypeVar
 
 from starlette.responses import Response
 
-from ragstone.analysis import failures
 from ragstone.analysis.calibration.checked_run import checked_against_people
-from ragstone.analysis.summaries.failure_stages import FailureGroups
+from ragstone.analysis.summaries.failure_stages import FailureGroups, stages
 from ragstone.analysis.summaries.run_summary import (
     Histograms,
     Summary,
@@ -111,7 +110,9 @@ def run_page(runs_folder: RunsFolder, request: Asked) -> WebPage | Elsewhere:
     if request.part == "soon":
         ready = None not in _slow(runs_folder, name, until)
         return WebPage("run_soon.html", name, {"again": request.but(), "ready": ready})
-    _slow(runs_folder, name, 0.0)
+    if request.part != "examples":
+        # Starts the summary while the table is made.
+        _slow(runs_folder, name, 0.0)
     table = ({}, {}) if request.copy else examples_table(runs_folder, request, run)
     if isinstance(table, Elsewhere):
         return table
@@ -252,7 +253,7 @@ def _estimates(
     names = [(field, f"by {field}") for field in (SYSTEM, *fields)]
     names += [(f"{TAG}{tag}", f"tagged {tag}") for tag in tags]
     ways = choice(request, "by", "Groups", names, by, "estimates") if names[1:] else None
-    # A copy has slices in its report alone.
+    # A copy shows slices only in its report.
     ways = None if request.copy else ways
     rest = {"ways": ways, "of_system": None, "rarer": 0, "tag": ""}
     if tagged_apart:
@@ -308,12 +309,12 @@ EXAMPLES = "#examples"
 
 
 def _copied(run: Run, name: str, faults: FailureGroups) -> Mapping[str, object]:
-    """Return the answers and their faults as a copy has them: all at once, for nobody asks it."""
+    """Return the answers and their faults as a copy has them: all at once: no server is asked."""
     columns, metrics, several = columns_of(run), metrics_of(run), systems_of(faults)
     worst = shortfalls(run, limit=MARKED)["example_id"]
     answers = list(
         answer_rows(
-            run, failures(run).answers, metrics, set(worst),
+            run, stages(run), metrics, set(worst),
             most=ALL if run.form.data.examples <= ALL else WORST,
             path=partial(run_path, name, "examples"),
         )

@@ -22,6 +22,8 @@ from .highlight import LATE, claim_spans, context_pieces, inert, marked, quotes
 from .judgement_view import said
 
 MOST_CLAIMS, MOST_STATEMENTS = 8, 4
+# What stands before the number of a unit that is listed against an answer.
+LETTERS: Mapping[Unit, str] = {"claim": "", "statement": LATE, "criterion": "m"}
 CLAIM, REASON = 300, 240
 
 
@@ -45,7 +47,7 @@ def low_scores(example: RankedExample) -> list[str]:
 def worst_answer(example: RankedExample, facts: Dossier, *, answer: int, context: int) -> View:
     """Return one of the worst answers, cut to so many characters; 0 leaves contexts out."""
     text, references = example.answer, facts.example.reference
-    claims, statements = (_against(facts, unit) for unit in ("claim", "statement"))
+    claims, statements, criteria = (_against(facts, unit) for unit in LETTERS)
     shown_text = None
     if text is not None:
         shown_text = marked(text, claim_spans(facts), 0, min(len(text), answer), "cl")
@@ -58,7 +60,10 @@ def worst_answer(example: RankedExample, facts: Dossier, *, answer: int, context
         "reference": [each[:answer] for each in references],
         "unsupported": list(claims[:MOST_CLAIMS]),
         "unmatched": list(statements[:MOST_STATEMENTS]),
-        "more": len(claims[MOST_CLAIMS:]) + len(statements[MOST_STATEMENTS:]),
+        "unmet": list(criteria[:MOST_STATEMENTS]),
+        "more": len(claims[MOST_CLAIMS:])
+        + len(statements[MOST_STATEMENTS:])
+        + len(criteria[MOST_STATEMENTS:]),
         "contexts": [_context(facts, part, context) for part in facts.parts["context"] if context],
     }
 
@@ -73,7 +78,7 @@ def _against(facts: Dossier, unit: Unit) -> list[View]:
                 reason for reason in dict.fromkeys(text["reason"] for _, text in held) if reason
             ]
             view = {
-                "key": f"{LATE if unit == 'statement' else ''}{part.place + 1}",
+                "key": f"{LETTERS[unit]}{part.place + 1}",
                 "text": shortened(part.text, CLAIM),
                 "said": [text for _, text in held],
                 "reason": shortened("; ".join(reasons), REASON) if reasons else "",
@@ -111,7 +116,7 @@ def columns_of(run: Run) -> list[str]:
 
 
 def metrics_of(run: Run) -> list[str]:
-    """Return the metrics that have scores or lack them, those first that the table has."""
+    """Return the metrics of a run, first those that have a column in the table."""
     known = dict.fromkeys(
         estimate.metric for estimate in run.estimate_list if estimate.n or estimate.n_missing
     )
@@ -119,12 +124,12 @@ def metrics_of(run: Run) -> list[str]:
 
 
 def sorted_path(metric: str, metrics: Sequence[str], at: str) -> str:
-    """Return the address of the answers as their script sorts them by a metric that they have."""
+    """Return the address of the answers, sorted by a metric if it is one of ``metrics``."""
     return f"{at}?{urlencode({'sort': metric})}" if metric in metrics else at
 
 
 def stage_path(system: str, at: str) -> Callable[[str], str]:
-    """Return how to address the answers of a system whose first fault is a stage."""
+    """Return a function from a stage to the address of a system's answers that fail there."""
 
     def path(stage: str) -> str:
         of = {"system": system} if system else {}

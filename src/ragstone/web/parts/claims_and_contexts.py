@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from ragstone.data import Example
 from ragstone.data.record_labels import Unit
-from ragstone.judgements import Ask, ClaimsAgainstReferences, Relevance, Support
+from ragstone.judgements import Ask, ClaimsAgainstReferences, Criterion, Kind, Relevance, Support
 from ragstone.report.number_format import number, shortened
 from ragstone.report.run_contents import Dossier, JudgedPart, JudgementRow, asks_about
 from ragstone.run.corrections.correction import by_reference, key_columns, unit_name
@@ -13,7 +13,7 @@ from ragstone.web.templating import View
 
 from . import highlight
 from .highlight import AT_ONCE, LATE, MarkedPiece
-from .judgement_view import NO_REASON, about_of, said, says_of
+from .judgement_view import NO_REASON, about_of, look, said, says_of, verdict_of
 
 # Bytes that the judgements about no part may take.
 OTHERS = 6_000
@@ -50,7 +50,7 @@ def unit_matrix(facts: Dossier, unit: Unit, first: int, most_bytes: int) -> View
     if not parts:
         return None
     contexts = facts.example.contexts or ()
-    ranks = [context.rank for context in contexts]
+    ranks = [context.rank for context in contexts if unit != "criterion"]
     if len(ranks) > MOST_COLUMNS:
         used = {id for part in parts for id in highlight.rests_on(part)}
         ranks = [context.rank for context in contexts if context.id in used][:MOST_COLUMNS]
@@ -67,8 +67,11 @@ def unit_matrix(facts: Dossier, unit: Unit, first: int, most_bytes: int) -> View
             size = most_bytes
             break
         rows.append(row)
-    verdicts = [highlight.support_of(part) for part in parts]
-    names = map(str, Support.columns["verdict"].values if any(verdicts) else ())
+    kind: type[Kind] = Criterion if unit == "criterion" else Support
+    judged = (row for part in parts for row in part.said.get(kind.name, ()))
+    verdicts = [word for row in judged if (word := verdict_of(row)[1])]
+    values = kind.columns[kind.decides].values or (True, False)
+    names = [look(kind, kind.decides, value)[1] for value in values if verdicts]
     return {
         "ranks": ranks,
         "rows": rows,
@@ -173,11 +176,11 @@ def _unit_row(
             if ask.kind in part.several and several:
                 lead = f"{lead} {row.values['reference'] + 1}"
             verdict = _judged(lead, ask, row, several=several)
-            if ask.kind == Support.name:
+            if ask.kind in (Support.name, Criterion.name):
                 main = verdict
             else:
                 also.append(verdict)
-    key = {"claim": "", "statement": LATE, "evidence": "e"}[unit] + number
+    key = {"claim": "", "statement": LATE, "evidence": "e", "criterion": "m"}[unit] + number
     reason = main["said"]["reason"] if main["said"] else ""
     return {
         "key": key,

@@ -323,11 +323,11 @@ def quotes(facts: Dossier, context: JudgedPart) -> tuple[list[Span], str]:
 
 def rests_on(part: JudgedPart) -> list[str]:
     """Return the ids of the contexts that the verdict on a claim or statement rests on."""
-    rows = part.said[Support.name]
+    rows = part.said.get(Support.name)
     return list(rows[0].values["evidence"] or ()) if rows else []
 
 
 def support_of(part: JudgedPart) -> str:
     """Return what the contexts say of a claim or statement; empty if nobody said."""
-    rows = part.said[Support.name]
+    rows = part.said.get(Support.name)
     return str(rows[0].values["verdict"] or "") if rows else ""

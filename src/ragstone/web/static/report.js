@@ -47,7 +47,7 @@
     const at = more.indexOf(name);
     if (at < 0 || heads.some(head => head.dataset.name === name)) return;
     const head = document.createElement("th");
-    head.scope = "col"; head.className = "n"; head.dataset.name = name; head.textContent = name.replaceAll("_", " ");
+    head.scope = "col"; head.className = "n"; head.dataset.name = name; head.textContent = name;
     heads.push(head); table.tHead.rows[0].append(head); sortable(head);
     for (const row of rows) { const cell = row.insertCell(); cell.className = "n"; cell.textContent = row.dataset.more.split("\t")[at]; }
   };

@@ -1,0 +1,45 @@
+"""Other names: flat records of tools, with field names that mean something else elsewhere."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .inputs_and_outputs import leave_out_state
+
+Record = Mapping[str, Any]
+
+# By layout, the columns that tell it, and the field that each stands for.
+OTHER_NAMES: Mapping[str, Mapping[str, str]] = {
+    "retrievalqa": {"query": "question", "result": "answer", "source_documents": "contexts"},
+    "autorag": {"query": "question", "retrieval_gt": "reference_context_ids",
+                "generation_gt": "reference"},
+    "yourbench": {"question": "question", "self_answer": "reference", "citations": "evidence"},
+    "flowise": {"question": "question", "text": "answer", "chatId": "session"},
+    "vertex": {"prompt": "question", "response": "answer"},
+    "prompt-and-completion": {"prompt": "question", "completion": "answer"},
+    "braintrust": {"input": "question", "output": "answer", "expected": "reference"},
+}  # fmt: skip
+
+
+def has_names(layout: str) -> Callable[[Record], bool]:
+    """Return a function that says whether a record has all columns of a layout."""
+    names = OTHER_NAMES[layout].keys()
+    return lambda record: record.keys() >= names
+
+
+def renamed(layout: str) -> Callable[[Record], dict[str, Any]]:
+    """Return a function that gives the columns of a layout the names of the fields."""
+    names = OTHER_NAMES[layout]
+
+    def rename(record: Record) -> dict[str, Any]:
+        flat = {names.get(name, name): value for name, value in record.items()}
+        if isinstance(ids := flat.get("reference_context_ids"), list) and layout == "autorag":
+            # Of several lists each holds contexts of which one is enough.
+            flat["reference_context_ids"] = [id for part in ids for id in _listed(part)]
+        leave_out_state(flat)
+        return flat
+
+    return rename
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

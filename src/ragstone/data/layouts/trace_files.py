@@ -1,0 +1,240 @@
+"""Trace files: what OpenTelemetry, Langfuse, MLflow and LangSmith export, an answer an example.
+
+Rows become spans, which are folded as those are that a monitor receives. The same attributes say
+the same: see ``traces/attribute_names.py``.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from ragstone.core.errors import needing
+from ragstone.data.documents import documents_in
+from ragstone.data.json_text import BadRow, Problem, opened
+from ragstone.data.sources import Row
+from ragstone.data.tool_results import SEARCHES
+
+Record = Mapping[str, Any]
+
+OBSERVATIONS = frozenset((
+    "SPAN", "GENERATION", "EVENT", "AGENT", "TOOL", "CHAIN", "RETRIEVER", "EMBEDDING",
+    "EVALUATOR", "GUARDRAIL",
+))  # fmt: skip
+# Column names in tables of observations, and what the API calls them.
+API_NAMES = {
+    "trace_id": "traceId", "start_time": "startTime", "end_time": "endTime",
+    "parent_observation_id": "parentObservationId", "usage_details": "usageDetails",
+    "status_message": "statusMessage", "provided_model_name": "model",
+}  # fmt: skip
+_SECOND = 10**9
+# Endings of the names of times in spans of MLflow.
+_UNITS = ("_unix_nano", "_ns", "")
+
+
+def trace_format(record: Record) -> str | None:
+    """Return whose spans or trace the record is; None if it is neither."""
+    if "resourceSpans" in record or "resource_spans" in record:
+        return "otlp"
+    if record.keys() & {"traceId", "trace_id"} and str(record.get("type")) in OBSERVATIONS:
+        return "langfuse"
+    if _objects(record.get("observations")):
+        return "langfuse"
+    if _of_mlflow(record) is not None:
+        return "mlflow"
+    runs = {"child_runs", "trace_id", "parent_run_id", "dotted_order"}
+    return "langsmith" if "run_type" in record and record.keys() & runs else None
+
+
+def trace_examples(rows: Iterator[Row]) -> Iterator[Row]:
+    """Yield the examples of all traces; their spans may stand anywhere, so all are read first."""
+    from ragstone.data.traces import TracePart, UnreadableBody, fold
+    from ragstone.data.traces.span_tree import tree_of
+    from ragstone.data.traces.traces_to_examples import answers_in
+
+    lines: dict[str, int | None] = {}
+    parts: dict[str, list[TracePart]] = {}
+    spans: dict[str, dict[str, Any]] = {}
+    for line, record in rows:
+        kind = trace_format(record) if isinstance(record, Mapping) else None
+        if kind is None or not isinstance(record, Mapping):
+            yield line, record
+        elif kind == "otlp":
+            try:
+                received = _received(record)
+            except UnreadableBody as error:
+                yield line, BadRow("", Problem("", "spans of OpenTelemetry", str(error)))
+                continue
+            for part in received:
+                lines.setdefault(part.trace, line)
+                parts.setdefault(part.trace, []).append(part)
+        else:
+            for trace, span in READERS[kind](record):
+                lines.setdefault(trace, line)
+                spans.setdefault(trace, {})[span.id] = span
+    for trace, line in lines.items():
+        if trace in parts:
+            traced = list(fold(parts[trace]).examples)
+        else:
+            in_order = sorted(spans[trace].values(), key=lambda span: (span.start, span.id))
+            tree = tree_of(in_order)
+            traced = [] if tree is None else answers_in(tree, trace)
+        if not traced:
+            lacks = f"trace {trace}, which has none"
+            yield line, BadRow("", Problem("", "a question and its answer", lacks))
+        for answer in traced:
+            yield line, answer.with_facts(*_FACTS)
+
+
+def _received(record: Record) -> Any:
+    from ragstone.data.traces.spans import OTLP
+
+    with needing(OTLP, "otlp"):
+        from ragstone.data.traces.otlp import read_traces
+    return read_traces(json.dumps(record).encode(), json=True).parts
+
+
+_FACTS = ("at", "latency", "input_tokens", "output_tokens", "user", "error")
+
+
+def _span(
+    id: Any, parent: Any, name: Any, times: tuple[Any, Any], attributes: Record, error: Any = None
+) -> Any:
+    from ragstone.data.traces.spans import TraceSpan
+
+    start, end = map(_nanoseconds, times)
+    known = {key: value for key, value in attributes.items() if value is not None}
+    return TraceSpan(
+        str(id), str(parent or ""), str(name or ""), start, max(start, end), known, {},
+        str(error) if error else None,
+    )  # fmt: skip
+
+
+def _nanoseconds(time: Any) -> int:
+    """Return a time of any spelling in nanoseconds since 1970; 0 for what is no time."""
+    try:
+        if isinstance(time, str) and not time.isdecimal():
+            time = datetime.fromisoformat(time)
+        return int(time.timestamp() * _SECOND if isinstance(time, datetime) else time)
+    except (TypeError, ValueError, OverflowError):
+        return 0
+
+
+def _of_mlflow(record: Record) -> tuple[Record, Record] | None:
+    """Return info and data of a trace, or of a row that ``search_traces`` gives."""
+    for names in ("info", "data"), ("trace_info", "trace_data"):
+        info, data = map(_object, map(record.get, names))
+        if info and "spans" in data:
+            return info, data
+    if "trace" in record and (trace := _object(opened(record["trace"]))):
+        return _of_mlflow(trace)
+    is_row = record.keys() >= {"trace_id", "request", "response"} and _objects(record.get("spans"))
+    return (record, record) if is_row else None
+
+
+def _langfuse(record: Record) -> Iterator[tuple[str, Any]]:
+    record = {API_NAMES.get(name, name): value for name, value in record.items()}
+    observations = _objects(record.get("observations"))
+    trace = str(record.get("traceId") or record.get("id"))
+    if "traceId" not in record:
+        about = {
+            "langfuse.trace.input": record.get("input"),
+            "langfuse.trace.output": record.get("output"),
+            "langfuse.trace.metadata": record.get("metadata"),
+            "langfuse.session.id": record.get("sessionId"),
+            "langfuse.user.id": record.get("userId"),
+            "langfuse.version": record.get("version"),
+            "langfuse.environment": record.get("environment"),
+        }
+        ends = [str(item["endTime"]) for item in observations if item.get("endTime")]
+        times = record.get("timestamp"), max(ends, default=record.get("timestamp"))
+        yield trace, _span(f"trace {trace}", "", record.get("name"), times, about)
+    for item in map(_opened_texts, observations or [record]):
+        kind = str(item.get("type")).lower()
+        searches = SEARCHES.search(str(item.get("name")))
+        if kind == "span" and searches and documents_in(item.get("output")):
+            kind = "retriever"
+        parent = item.get("parentObservationId")
+        root = f"trace {trace}" if observations else ""
+        attributes = {
+            "langfuse.observation.type": kind,
+            "langfuse.observation.input": item.get("input"),
+            "langfuse.observation.output": item.get("output"),
+            "langfuse.observation.model.name": item.get("model"),
+            "langfuse.observation.usage_details": item.get("usageDetails", item.get("usage")),
+            "metadata": item.get("metadata"),
+        }
+        times = item.get("startTime"), item.get("endTime") or item.get("startTime")
+        error = item.get("statusMessage") if item.get("level") == "ERROR" else None
+        yield (
+            trace,
+            _span(item.get("id"), parent or root, item.get("name"), times, attributes, error),
+        )
+
+
+def _mlflow(record: Record) -> Iterator[tuple[str, Any]]:
+    info, data = _of_mlflow(record) or ({}, {})
+    trace = str(info.get("trace_id") or info.get("request_id"))
+    for span in _objects(data["spans"]):
+        parent = span.get("parent_span_id", span.get("parent_id"))
+        attributes = dict(_object(span.get("attributes")))
+        if not parent:
+            attributes |= _object(info.get("trace_metadata"))
+            attributes.setdefault("mlflow.spanInputs", data.get("request"))
+            attributes.setdefault("mlflow.spanOutputs", data.get("response"))
+            attributes |= {"ai.observability.record_root.ground_truth_output": _expected(info)}
+        times = tuple(
+            span.get(f"{end}_time_unix_nano")
+            or span.get(f"{end}_time_ns")
+            or span.get(f"{end}_time")
+            for end in ("start", "end")
+        )
+        id = span.get("span_id") or _object(span.get("context")).get("span_id")
+        yield trace, _span(id, parent, span.get("name"), (times[0], times[1]), attributes)
+
+
+def _expected(info: Record) -> Any:
+    for assessment in _objects(info.get("assessments")):
+        if assessment.get("assessment_name") in ("expected_response", "expected_output"):
+            return _object(assessment.get("expectation")).get("value")
+    return None
+
+
+def _langsmith(record: Record) -> Iterator[tuple[str, Any]]:
+    trace = str(record.get("trace_id") or record.get("id"))
+    stack = [(record, record.get("parent_run_id"))]
+    while stack:
+        run, parent = stack.pop()
+        extra = _object(run.get("extra"))
+        attributes = {
+            "openinference.span.kind": run.get("run_type"),
+            "input.value": run.get("inputs"),
+            "output.value": run.get("outputs"),
+            "metadata": extra.get("metadata"),
+            "gen_ai.usage.input_tokens": run.get("prompt_tokens"),
+            "gen_ai.usage.output_tokens": run.get("completion_tokens"),
+            "openinference.project.name": run.get("session_name"),
+        }
+        times = run.get("start_time"), run.get("end_time") or run.get("start_time")
+        yield (
+            trace,
+            _span(run.get("id"), parent, run.get("name"), times, attributes, run.get("error")),
+        )
+        stack += [(child, run.get("id")) for child in _objects(run.get("child_runs"))]
+
+
+def _opened_texts(observation: Record) -> Record:
+    """Return an observation with its usage and metadata opened, which tables hold as JSON text."""
+    details = observation.keys() & {"usage", "usageDetails", "metadata"}
+    return {**observation, **{name: opened(observation[name]) for name in details}}
+
+
+READERS = {"langfuse": _langfuse, "mlflow": _mlflow, "langsmith": _langsmith}
+
+
+def _objects(value: Any) -> list[Record]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _object(value: Any) -> Record:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,143 @@
+"""Tool results: the passages that tools gave back in a conversation, whatever API wrote it down."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from .conversation import SPEAKERS, TOOL, read_conversation, text_in
+from .documents import Document, documents_in
+from .fields import squash
+from .json_text import opened
+
+# Tools of such names search; where one is used, only what these find is context.
+SEARCHES = re.compile("retriev|search|lookup|query|kb|docs|knowledge", re.IGNORECASE)
+
+_CALLS = frozenset(("toolcall", "tooluse", "functioncall", "servertooluse"))
+_RESULTS = frozenset((
+    *("toolresult", "functionresponse", "functioncalloutput", "toolinvocation"),
+    *("toolcallresponse", "dynamictool"),
+))  # fmt: skip
+_PASSAGES = frozenset(("searchresult", "document", "retrievedcontext"))
+_IDS = ("tool_call_id", "tool_use_id", "toolCallId", "toolUseId", "call_id", "id")
+_NAMES = ("name", "toolName", "tool_name")
+_OUTPUTS = ("artifact", "results", "output", "result", "response", "content", "value")
+
+
+class ToolDocuments(NamedTuple):
+    """What tools found, in order, and the names of these tools; None if no tool was used."""
+
+    documents: list[Document] | None
+    tools: tuple[str, ...]
+
+
+def tool_documents(messages: list[Any]) -> ToolDocuments:
+    """Return what tools found after the last question.
+
+    A result that is JSON with passages gives these, any other one its text. Results of tools that
+    do not search by their name count where no other tool is used.
+    """
+    names: dict[str, str] = {}
+    results: list[tuple[str, list[Document]]] = []
+    for message in messages:
+        if read_conversation([message], "", [])[0]:
+            results = []
+        results += [(tool, _documents(value)) for tool, value in _results(message, names)]
+    searching = [(tool, documents) for tool, documents in results if SEARCHES.search(tool)]
+    used = searching or results
+    if not used:
+        return ToolDocuments(None, ())
+    passages = [document for _, documents in used for document in documents]
+    return ToolDocuments(passages, tuple(dict.fromkeys(tool for tool, _ in used)))
+
+
+def _results(item: Any, names: dict[str, str]) -> Iterator[tuple[str, Any]]:
+    """Yield tools and what they gave back, in a message or a part of one; note names of calls."""
+    if not isinstance(item, dict):
+        return
+    for holder in ("kwargs", "data", "message"):
+        if isinstance(item.get(holder), dict) and "content" in item[holder]:
+            item = {**item, **item[holder]}
+    kind, item = _kind(item)
+    id = next((str(item[name]) for name in _IDS if item.get(name)), "")
+    tool = next((item[name] for name in _NAMES if isinstance(item.get(name), str)), None)
+    for call in item["tool_calls"] if _is_list(item.get("tool_calls")) else ():
+        names.update(_calls(call))
+    if kind in _CALLS:
+        names[id] = tool or ""
+    elif kind in _PASSAGES:
+        yield "search_result", [item]
+    elif SPEAKERS.get(kind) == TOOL or kind in _RESULTS or _has_results(kind, item):
+        parts = item.get("content") or item.get("parts")
+        inner = [part for part in parts if _kind(part)[0] in _RESULTS] if _is_list(parts) else []
+        for part in inner:
+            yield from _results(part, names)
+        if not inner:
+            own = tool or names.get(id) or _own_name(item) or "tool"
+            outputs = (item[name] for name in _OUTPUTS if item.get(name) is not None)
+            yield own, next(outputs, None)
+    else:
+        for name in ("content", "parts", "toolInvocations"):
+            for part in item[name] if _is_list(item.get(name)) else ():
+                yield from _results(part, names)
+
+
+def _kind(item: Any) -> tuple[str, Any]:
+    """Return what an item is, in one word of small letters, and the item without its holder."""
+    if not isinstance(item, dict):
+        return "", item
+    for name, inner in item.items():
+        if squash(name) in _CALLS | _RESULTS | _PASSAGES and isinstance(inner, dict):
+            return squash(name), inner
+    if "toolInvocation" in item or item.get("state") == "result":
+        return "toolinvocation", item.get("toolInvocation") or item
+    role = item.get("role") if item.get("role") not in (None, "user", "assistant") else None
+    kind = squash(str(role or item.get("type") or item.get("from") or ""))
+    return ("toolresult" if kind.startswith("tool") and "output" in item else kind), item
+
+
+def _own_name(item: dict[str, Any]) -> str:
+    """Return the name of a tool that stands in a type, such as tool-search or file_search_call."""
+    kind = str(item.get("type") or "").removesuffix("_call")
+    return kind.removeprefix("tool-") if kind != "tool_result" else ""
+
+
+def _calls(call: Any) -> dict[str, str]:
+    if not isinstance(call, dict):
+        return {}
+    function = call.get("function")
+    name = function.get("name") if isinstance(function, dict) else call.get("name")
+    return {str(call.get("id")): str(name or "")}
+
+
+def _has_results(kind: str, item: dict[str, Any]) -> bool:
+    return kind.endswith("call") and _is_list(item.get("results"))
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list)
+
+
+def _documents(value: Any) -> list[Document]:
+    """Return the passages of a result, or all of its text as one."""
+    value = _inner(opened(value))
+    documents = documents_in(value) if isinstance(value, (list, dict)) else None
+    if documents and all(document.text for document in documents):
+        return documents
+    if isinstance(value, dict):
+        texts = (text_in(value[name]) for name in _OUTPUTS if name in value)
+        value = next(filter(None, texts), value)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return [Document(text=text)] if value and text.strip() else []
+
+
+def _inner(value: Any) -> Any:
+    """Return what the parts of a result hold, which say whether they are text or JSON."""
+    if isinstance(value, dict) and "value" in value and value.get("type") in ("json", "text"):
+        return opened(value["value"])
+    parts = value if isinstance(value, list) else []
+    if parts and all(isinstance(part, dict) and [*part] == ["json"] for part in parts):
+        return parts[0]["json"] if len(parts) == 1 else [part["json"] for part in parts]
+    if parts and all(isinstance(part, dict) and part.get("type") == "text" for part in parts):
+        return opened(text_in(parts))
+    return value
