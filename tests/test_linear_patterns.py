@@ -14,6 +14,8 @@ from re import _parser  # type: ignore[attr-defined]
 from typing import Any
 
 import ragstone
+from ragstone.judges.local import figures
+from ragstone.judges.local.figure_words import NUMBERS_OF
 from ragstone.judges.local.languages import all_languages
 from tests.project import parsed
 
@@ -23,13 +25,14 @@ ANYWHERE = {"search", "sub", "subn", "findall", "finditer", "split"}
 FUNCTIONS = FROM_THE_START | ANYWHERE | {"compile"}
 
 GIVEN_BY_THE_USER = {
+    ("judges/local/figures.py", "compile"),
     ("judges/local/languages.py", "compile"),
     ("judges/rules.py", "compile"),
     ("judges/llm/claim_tasks.py", "sub"),
     ("judges/markers.py", "finditer"),
     ("guard/guard_input.py", "compile"),
     ("guard/guard_input.py", "fullmatch"),
-    ("monitor/traces/redaction.py", "compile"),
+    ("data/traces/redaction.py", "compile"),
 }
 """Where the patterns of users are compiled and used: whoever writes a pattern answers for it.
 
@@ -113,6 +116,9 @@ def patterns() -> Found:
     for language in chain.from_iterable(all_languages().values()):
         for name in OF_A_LANGUAGE:
             found[f"{language.name} {name}"] = (getattr(language, name), {"search"})
+    for code in ("", "en", *NUMBERS_OF):
+        found[f"figures {code}"] = (figures._starts(code), {"search"})
+    found["figures in Chinese"] = (figures._starts_in_chinese(), {"search"})
     for file, source in sources.items():
         for function in source.functions if "re" in source.modules else ():
             for node in ast.walk(function):

@@ -4,7 +4,6 @@ import gzip
 import json
 import logging
 import re
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from ragstone.guard import Assessment, Checks, Guard, assess
 from ragstone.guard.assessment import AnswerSpan, WayOut
 from ragstone.guard.guard_input import Deadline
 from ragstone.report.reason_words import SENTENCES
+from tests.processor_time import least_processor_time
 
 PIER = "The pier at Clevedon is 312 m long. It was opened in 1869 by Sir Arthur Elton."
 QUESTION = "How long is the pier?"
@@ -600,16 +600,6 @@ def test_an_answer_of_1_mb_costs_not_much_more_than_the_deadline(name: str) -> N
     )
     assert spent < guard.deadline + 3 * read_once
     assert all(assessment.ok is not True for assessment in assessments)
-
-
-def least_processor_time(work: Callable[[], object], times: int = 3) -> float:
-    """Other work on the machine makes this dearer, never cheaper: so the least of some times."""
-    spent = []
-    for _ in range(times):
-        begun = time.process_time()
-        work()
-        spent.append(time.process_time() - begun)
-    return min(spent)
 
 
 def test_contexts_without_an_end_are_taken_as_far_as_there_is_time() -> None:

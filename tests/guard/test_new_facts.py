@@ -1,13 +1,13 @@
 """New facts: the names, numbers and addresses that neither contexts nor question have."""
 
 import csv
-import time
 from pathlib import Path
 
 import pytest
 
 from ragstone.guard import Assessment, Checks, Guard, assess
 from ragstone.guard.new_facts import KnownText, new_numbers
+from tests.processor_time import least_processor_time
 
 CONTEXTS = [
     "The pier at Clevedon is 312.46 m long and costs $45. See https://pier.example/guide/ or write "
@@ -258,10 +258,11 @@ def test_an_address_is_not_judged_by_contexts_that_could_not_be_read() -> None:
 
 
 def test_of_a_long_answer_the_first_200_000_characters_are_looked_through() -> None:
-    found = Guard(FORM, deadline=60).assess(QUESTION, "It is long.\n" * 20_000, CONTEXTS)
+    long = ("It is " + "very " * 200 + "long.\n") * 200
+    found = Guard(FORM, deadline=60).assess(QUESTION, long, CONTEXTS)
     assert {found[check].status for check in ("numbers", "names", "links")} == {"not_judged"}
     assert found["links"].reason == "answer_too_long?most=200000"
-    found = of("See http://evil.example. " + "It is long.\n" * 20_000)
+    found = of("See http://evil.example. " + long)
     assert found["links"].status == "failed"
 
 
@@ -286,9 +287,7 @@ FLOODS = {
 def test_no_flood_takes_long(name: str) -> None:
     guard = Guard(deadline=0.2)
     contexts = guard.read([" ".join(f"We had {n}.{n % 97} of Zx{n} Yk{n}." for n in range(2_000))])
-    begun = time.process_time()
-    guard.assess(QUESTION, FLOODS[name], contexts)
-    assert time.process_time() - begun < 0.6
+    assert least_processor_time(lambda: guard.assess(QUESTION, FLOODS[name], contexts)) < 0.6
 
 
 def test_names_and_numbers_are_told_as_in_the_table_of_cases(shared: Path) -> None:

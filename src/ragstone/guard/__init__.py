@@ -1,12 +1,12 @@
-"""Guard: assess an answer while it is being given, with the judges that measure it before.
+"""Guard: checks an answer before a user gets it, with the judges that evaluate a run.
 
-assess      what is known of one answer: checks, issues with their places, a decision
-Guard       the same by settings that hold for every request
-Checks      what is checked, and from which value on it passes
-Gate        thresholds of the confidence that keep a promise: pass, ask or block
-improve     ask your model for a better answer, and get the best of all
-assess_stream  an answer that is given while it is written, as far as it is judged; aassess_stream
-               and pushed_stream for other sources
+assess         checks one answer: what failed, where in the answer, and what to do with it
+Guard          does the same with settings that hold for every request
+Checks         what is checked, and the value from which a check passes
+Gate           thresholds that keep a promise: an answer passes, is blocked, or somebody is asked
+improve        asks your model for a better answer, and returns the best of all
+assess_stream  passes an answer on sentence by sentence, each once it is judged; aassess_stream
+               for asynchronous sources, pushed_stream for pieces that you push
 """
 
 from .assessment import AnswerSpan, Assessment, CheckResult, Issue, JudgedClaim

@@ -12,6 +12,8 @@ def addresses(text: str) -> Iterator[tuple[Place, str]]:
     """Yield the addresses of a text and what runs in a browser, each with a key: equal for the
     same.
     """
+    if _IN_ANY_ADDRESS.search(text) is None:
+        return
     for written in _ADDRESS.finditer(text):
         address = written.group().rstrip(_BEHIND_ADDRESS)
         if key := address_key(address):
@@ -53,6 +55,7 @@ _ADDRESS = re.compile(
     r"|<(?:script|iframe|object|embed|applet|form|meta|link|base|style)\b[^<>\s]*",
     re.IGNORECASE,
 )
+_IN_ANY_ADDRESS = re.compile(r"[:@/=(<]|\.\S")
 _BEFORE_ADDRESS = re.compile(r"\A(?:(?!on)\w+[ \t]*=|url\()?[ \t]*[<\"']?", re.IGNORECASE)
 _SAME_ADDRESS = re.compile(r"\A(?:mailto:|(?:[a-z][a-z0-9+.-]*:)?//)?(?:www\.)?", re.IGNORECASE)
 _BEHIND_ADDRESS = ".,;:!?*_~\"'"

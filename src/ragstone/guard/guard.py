@@ -285,8 +285,8 @@ def assess(
 ) -> Assessment:
     """Assess one answer before it is given.
 
-        found = assess("How long is the pier?", "It is 90 m long [1].", ["The pier is 90 m long."])
-        found.ok, [issue.code for issue in found.issues]
+        result = assess("How long is the pier?", "It is 90 m long [1].", ["The pier is 90 m long."])
+        result.ok, [issue.code for issue in result.issues]
 
     The arguments are those of ``Guard`` and of its ``assess``. Guards are kept for calls with the
     same settings.

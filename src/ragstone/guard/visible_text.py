@@ -43,14 +43,22 @@ _SMALL_CAPITALS = str.maketrans(_SMALL, "ABCDEFGHIJKLMNOPRSTUVWYZ")
 
 # What may say something that no check reads: braille, characters without a meaning of their own,
 # a reversed direction, tags outside of a flag, and runs of what is not shown.
+_BRAILLE = "\u2801-\u28ff"
+_PRIVATE = "\ue000-\uf8ff\U000f0000-\U0010fffd"
+_REVERSED = "\u202d\u202e"
+_FLAG, _TAG = "\U0001f3f4", "\U000e0020-\U000e007e"
+_VARIANT = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
+_UNSEEN = "\u00ad\u200b-\u200f\u2060-\u2064\ufeff"
 _NOT_TEXT = re.compile(
-    r"[\u2801-\u28ff]{2}"
-    r"|[\ue000-\uf8ff\U000f0000-\U0010fffd]{3}"
-    r"|[\u202d\u202e]"
-    r"|(?<![\U0001f3f4\U000e0020-\U000e007e])[\U000e0020-\U000e007e]"
-    r"|\U0001f3f4[\U000e0020-\U000e007e]{7}"
-    r"|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2}"
-    r"|[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]{4}"
+    # Begins with one set of characters: re then searches ten times as fast.
+    f"[{_BRAILLE}{_PRIVATE}{_REVERSED}{_FLAG}{_TAG}{_VARIANT}{_UNSEEN}](?:"
+    rf"(?<=[{_BRAILLE}])[{_BRAILLE}]"
+    rf"|(?<=[{_PRIVATE}])[{_PRIVATE}]{{2}}"
+    rf"|(?<=[{_REVERSED}])"
+    rf"|(?<=[{_TAG}])(?<![{_FLAG}{_TAG}].)"
+    rf"|(?<={_FLAG})[{_TAG}]{{7}}"
+    rf"|(?<=[{_VARIANT}])[{_VARIANT}]"
+    rf"|(?<=[{_UNSEEN}])[{_UNSEEN}]{{3}})"
 )
 
 

@@ -284,7 +284,7 @@ def test_without_a_capital_for_long_it_is_taken_to_have_none() -> None:
 @pytest.mark.parametrize("flood", [" ", "\t", ")", '"', " [1]", "[1]", "*", "(", "[1,", "\n", "- "])
 @pytest.mark.parametrize("before", ["It is so.", "It is so.\n", "It was", "it. is so."])
 def test_floods_are_cut_in_the_same_places_however_they_come(flood: str, before: str) -> None:
-    text = before + flood * (3 * MOST_DOUBT) + "and so on. It ends. "
+    text = before + flood * (3 * MOST_DOUBT // len(flood)) + "and so on. It ends. "
     whole = units_of(text)
     assert "".join(unit.text for unit in whole) == text
     for size in (1, 1000, 1999, 2001, 2500):

@@ -7,6 +7,7 @@ from functools import partial
 
 from ragstone.core.errors import InputError
 from ragstone.core.messages import reason
+from ragstone.data.json_path import JsonPath
 from ragstone.guard.assessment import WayOut
 from ragstone.guard.claim_judges import Circuit
 from ragstone.guard.guard import Guard
@@ -28,11 +29,11 @@ from .request_guard import (
     listening,
 )
 from .request_reading import (
+    AnswerPath,
     BufferedRequest,
     ChatCompletions,
     Extract,
     Extraction,
-    JsonPath,
     Message,
     Receive,
     Scope,
@@ -301,7 +302,7 @@ class GuardMiddleware:
         if extract is not None:
             question = contexts = None
         extraction = Extraction(extract, *map(_path, (question, contexts, reply_contexts)))
-        places = ChatCompletions() if answer is None else JsonPath.read(answer)
+        places = ChatCompletions() if answer is None else AnswerPath.read(answer)
         replies = JsonReplies(self.guard, extraction, places, on_fail, body_key, most_bytes)
         text = _path(event_text)
         release = release_of(self.guard, on_fail, policy, stop_early=stop_early)

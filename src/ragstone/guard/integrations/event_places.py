@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ragstone.data.json_path import JsonPath
+
 from .event_reader import ServerEvent
-from .request_reading import JsonPath, json_value
+from .request_reading import json_value
 
 # The data of the last event of many streams.
 DONE = "[DONE]"

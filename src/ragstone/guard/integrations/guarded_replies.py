@@ -15,10 +15,10 @@ from ragstone.guard.stream.release import Policy, Signal, Steps, parts_of
 
 from .request_guard import HELD, ContainedInRequest, Exchange, OnFail, RequestGuard, Ruling, Told
 from .request_reading import (
+    AnswerPath,
     BufferedRequest,
     ChatCompletions,
     Extraction,
-    JsonPath,
     Undecodable,
     decoded,
     json_value,
@@ -113,7 +113,7 @@ class JsonReplies:
 
     guard: RequestGuard
     extraction: Extraction
-    places: JsonPath | ChatCompletions
+    places: AnswerPath | ChatCompletions
     on_fail: OnFail
     body_key: str | None
     most_bytes: int

@@ -5,16 +5,16 @@ A JSON path looks like ``$.choices[0].message.content``.
 
 import inspect
 import json
-import re
 import zlib
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
-from ragstone.core.errors import InputError
 from ragstone.core.escape import single_line
 from ragstone.core.messages import reason
+from ragstone.data.conversation import asked_in
+from ragstone.data.json_path import JsonPath
 from ragstone.guard.assessment import LOGGER, shown
 
 from .request_guard import ContainedInRequest, Exchange, Told
@@ -128,64 +128,8 @@ class BufferedRequest:
             return None, reason("broken_json", part="request")
 
 
-_STEP = re.compile(
-    r"""\.([A-Za-z_][\w-]*)|\[(-?\d{1,9})\]|\[(\*)\]|\['([^'\]]*)'\]|\["([^"\]]*)"\]"""
-)
-
-# A key, an index, or None for every element of a list.
-Step = str | int | None
-
-
-@dataclass(frozen=True, slots=True)
-class JsonPath:
-    """A place, or with ``[*]`` several places, in a JSON value.
-
-    The part of RFC 9535 that names places: ``$``, ``.key``, ``['any key']``, ``[0]``, ``[-1]``,
-    ``[*]``. No filters, slices or ``..``.
-    """
-
-    text: str
-    steps: tuple[Step, ...]
-
-    @classmethod
-    def read(cls, text: str) -> "JsonPath":
-        """Parse a path."""
-        steps: list[Step] = []
-        at = 1
-        while text.startswith("$") and at < len(text):
-            step = _STEP.match(text, at)
-            if step is None:
-                break
-            key, index, every, *quoted = step.groups()
-            keys = (name for name in (key, *quoted) if name is not None)
-            steps.append(None if every else int(index) if index else next(keys))
-            at = step.end()
-        if not text.startswith("$") or at < len(text):
-            raise InputError(
-                f"{text!r} is not a JSON path. Write $.key, ['any key'], [0], [-1] or [*] one "
-                "after the other, such as $.messages[-1].content."
-            )
-        return cls(text, tuple(steps))
-
-    def __str__(self) -> str:
-        return self.text
-
-    @property
-    def several(self) -> bool:
-        """``True`` if it has ``[*]``, and so names a list of places."""
-        return None in self.steps
-
-    def values(self, value: Any) -> list[Any] | None:
-        """Return the values there, in order; None where the way there is missing.
-
-        An empty list where ``[*]`` meets one: nothing is there, which is not the same. With
-        ``[*]``, elements without the rest of the way are left out.
-        """
-        return _values(value, self.steps)
-
-    def changed(self, value: Any, change: Callable[[Any], Any]) -> Any:
-        """Copy the value with what stands there changed; the rest is shared."""
-        return _changed(value, self.steps, change)
+class AnswerPath(JsonPath):
+    """A path to the answers in a reply."""
 
     def answers(self, body: Any) -> list[str | None] | None:
         """Return each answer, None for an empty one; None if what stands there is no text."""
@@ -207,40 +151,6 @@ class JsonPath:
     def beside(self, body: Any) -> frozenset[str]:  # noqa: ARG002
         """Name nothing, for nothing is known of that."""
         return frozenset()
-
-
-def _values(value: Any, steps: Sequence[Step]) -> list[Any] | None:
-    for number, step in enumerate(steps):
-        if step is None:
-            if not isinstance(value, list):
-                return None
-            inside = [_values(element, steps[number + 1 :]) for element in value]
-            return [part for parts in inside if parts is not None for part in parts]
-        if not _has(value, step):
-            return None
-        value = value[step]
-    return [value]
-
-
-def _changed(value: Any, steps: Sequence[Step], change: Callable[[Any], Any]) -> Any:
-    if not steps:
-        return change(value)
-    step, *rest = steps
-    if step is None:
-        if not isinstance(value, list):
-            return value
-        return [_changed(element, rest, change) for element in value]
-    if not _has(value, step):
-        return value
-    copy = value.copy()
-    copy[step] = _changed(value[step], rest, change)
-    return copy
-
-
-def _has(value: Any, step: str | int) -> bool:
-    if isinstance(step, str):
-        return isinstance(value, dict) and step in value
-    return isinstance(value, list) and -len(value) <= step < len(value)
 
 
 # Keys of what a chat model says beside its answer, and what that is; it is not judged.
@@ -296,7 +206,10 @@ def beside(messages: Iterable[Mapping[str, Any]]) -> frozenset[str]:
 
 
 def text_of(value: Any) -> str | None:
-    """Return the text of a content: itself, or that of its parts; None if it has none."""
+    """Return the text of a content: itself, or that of its parts; None if it has none.
+
+    Parts of any kind are read, as a user may be shown them; of files, only known kinds are.
+    """
     if isinstance(value, str):
         return value
     if isinstance(value, list):
@@ -400,7 +313,7 @@ class Extraction:
                 return known, extracting.reason("extract_failed")
             known = known.over(Exchange(question, contexts))
         if known.question is None and self.question is not None:
-            text = text_of((self.question.values(body) or [None])[-1])
+            text = asked_in((self.question.values(body) or [None])[-1])
             if text is None:
                 why = reason("nothing_at", path=self.question, part="request")
             known = known.over(Exchange(text))

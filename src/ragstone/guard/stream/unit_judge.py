@@ -63,9 +63,10 @@ class ArrivingText:
         """The characters that are whole with this piece."""
         if not isinstance(piece, str):
             return self._whole(self._bytes.decode(piece))
-        begun = self._bytes.decode(b"", final=True)
-        self._bytes.reset()
-        return self._whole(begun + piece)
+        if self._bytes.getstate()[0]:
+            piece = self._bytes.decode(b"", final=True) + piece
+            self._bytes.reset()
+        return self._whole(piece)
 
     def close(self) -> str:
         """Return what is left when nothing more comes."""
