@@ -80,7 +80,8 @@ def licence_of(name: str, known: dict[str, tuple[str, str]]) -> str | None:
         metadata = distribution(name).metadata
     except PackageNotFoundError:
         return None
-    return metadata["License-Expression"] or metadata["License"]
+    licences = metadata.get_all("License-Expression") or metadata.get_all("License")
+    return licences[0] if licences else None
 
 
 def component(
