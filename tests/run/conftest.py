@@ -1,25 +1,15 @@
-"""A small disk that can be filled."""
+"""What tests of runs share."""
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.availability import unavailable
+from tests.small_disk import small_disk
 
 
 @pytest.fixture
-def disk(tmp_path: Path) -> Iterator[Path]:
+def disk() -> Iterator[Path]:
     """A disk of one megabyte."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)]
-    try:
-        mounted = subprocess.run(mount, capture_output=True).returncode == 0
-    except OSError:
-        mounted = False
-    if not mounted:
-        unavailable("no disk can be mounted here")
-    yield place
-    subprocess.run(["umount", str(place)], check=True)
+    with small_disk(2**20) as disk:
+        yield disk
