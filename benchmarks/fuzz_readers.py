@@ -27,8 +27,8 @@ from mutations import changed_bytes, changed_json
 
 from ragstone import evaluate
 from ragstone.analysis.composite_weights.preferences import read_opinions
+from ragstone.annotation.label_export import write_labels
 from ragstone.annotation.read_labels import read_label_table
-from ragstone.annotation.write_labels import write_labels
 from ragstone.core.errors import RagstoneError
 from ragstone.data import as_record, cornwall, read, to_frame, write
 from ragstone.data.json_text import is_storable

@@ -1,10 +1,12 @@
 """The layout of the house: what keeps it small enough to find a way in."""
 
 import ast
+import importlib
 import re
 from collections import Counter, defaultdict
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -13,6 +15,8 @@ from tests.project import parsed
 
 ROOT = Path(ragstone.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
+STUBS = sorted(ROOT.rglob("__init__.pyi"))
+"""The names of packages that load them when they are first used."""
 
 
 def lines(file: Path) -> int:
@@ -55,10 +59,22 @@ def test_no_circle_of_imports(trees: Trees) -> None:
     order = TopologicalSorter(
         {module(file): imported(file, tree, modules) for file, tree in trees.items()}
     )
+    for stub in STUBS:
+        package = stub.with_suffix(".py")
+        order.add(module(package), *imported(package, parsed(stub), modules))
     try:
         order.prepare()
     except CycleError as error:
         raise AssertionError(" -> ".join(error.args[1])) from None
+
+
+@pytest.mark.parametrize("stub", STUBS, ids=lambda stub: stub.parent.name)
+def test_a_package_loads_each_name_of_its_stub_and_no_module_takes_its_place(stub: Path) -> None:
+    package = importlib.import_module(module(stub.with_suffix(".py")))
+    modules = {path.stem for path in stub.parent.iterdir()}
+    for name in package.__all__:
+        value = getattr(package, name)
+        assert name not in modules or isinstance(value, ModuleType), name
 
 
 def test_files_are_neither_too_many_nor_too_long() -> None:

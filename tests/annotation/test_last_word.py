@@ -10,7 +10,7 @@ from ragstone.analysis.calibration.judge_identity import fingerprint_of_labels
 from ragstone.analysis.calibration.people_scores import people_scores, weights_of
 from ragstone.annotation import LabelTable, agreement_of, read_label_table, write_labels
 from ragstone.annotation.adjudication import Adjudication
-from ragstone.annotation.write_labels import Layout, write_adjudicated
+from ragstone.annotation.label_export import Layout, write_adjudicated
 from ragstone.data import Context, Example
 from ragstone.metrics import parse_metric
 

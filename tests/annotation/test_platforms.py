@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from ragstone.annotation import LabelTable, read_label_table, write_labels
-from ragstone.annotation.write_labels import Layout
+from ragstone.annotation.label_export import Layout
 from ragstone.core.errors import InputError
 
 LABEL_STUDIO = [

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ragstone.annotation.label_export import Layout, write_adjudicated, write_labels
 from ragstone.annotation.label_names import NoLabel, label, named
 from ragstone.annotation.label_table import SCHEMA, LabelTable
 from ragstone.annotation.read_labels import read_label_table
-from ragstone.annotation.write_labels import Layout, write_adjudicated, write_labels
 from ragstone.core.errors import InputError, UnknownName
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=8)

@@ -8,7 +8,7 @@ from typing import Any, get_args
 import pytest
 
 from ragstone.annotation import read_label_table
-from ragstone.annotation.write_labels import LAYOUTS
+from ragstone.annotation.label_export import LAYOUTS
 from ragstone.cli.labels import LayoutOption
 
 SHEET = """id,annotator,context,topically_relevant,helpful,note,discard

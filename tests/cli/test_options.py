@@ -20,8 +20,8 @@ from ragstone.analysis.release_gate.release_gate import gate
 from ragstone.analysis.sample_sizes.label_sizes import label_size
 from ragstone.analysis.sample_sizes.question_sizes import mean_sizes, paired_sizes, rate_size
 from ragstone.annotation.annotator_agreement import agreement
+from ragstone.annotation.label_export import Layout, write_labels
 from ragstone.annotation.queue import assignment, form
-from ragstone.annotation.write_labels import Layout, write_labels
 from ragstone.cli.annotate import Order, Route, annotate
 from ragstone.cli.app import app
 from ragstone.cli.decide import On

@@ -60,7 +60,7 @@ NO_KINDS = {
     "__init__.py": ("agreement",),
     "annotation/__init__.py": ("agreement",),
     "annotation/annotator_agreement.py": ("agreement",),
-    "annotation/write_labels.py": ("rating",),
+    "annotation/label_export.py": ("rating",),
     "models/chat/provider_batches.py": ("response",),
     "models/chat/library_clients.py": ("response",),
     "data/documents.py": ("response", "similarity"),

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import ragstone
 from ragstone.annotation import LabelTable, agreement_of, labels_of, read_label_table, write_labels
-from ragstone.annotation.write_labels import Layout
+from ragstone.annotation.label_export import Layout
 from ragstone.cli.app import app
 from ragstone.data.record_labels import FIELDS, LABELS
 from ragstone.judgements import (

@@ -15,8 +15,8 @@ import pytest
 
 import ragstone
 from ragstone.analysis.label_sampling.queue_items import LabelSheet, write_sheet
+from ragstone.annotation.label_export import write_labels
 from ragstone.annotation.label_table import LabelTable
-from ragstone.annotation.write_labels import write_labels
 from ragstone.core.errors import DiskFull, ModelError, room_for
 from ragstone.core.files import write_result
 from ragstone.core.parquet import sink_parquet, write_parquet

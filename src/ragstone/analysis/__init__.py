@@ -17,45 +17,6 @@ label_size            labels needed to correct a judge
 Scored                the scores of a run, metric by metric
 """
 
-from .calibration.calibrate import Calibration, calibrate, corrected_quantities
-from .calibration.judge_identity import Passport, read_passport
-from .comparison.compare import compare
-from .comparison.comparison_result import Comparison, Comparisons
-from .composite_weights.fit_weights import FittedWeights, fit_weights
-from .composite_weights.preferences import read_opinions
-from .label_sampling.draw_sample import Sample, draw_sample
-from .label_sampling.make_queue import annotate
-from .release_gate.release_gate import GateResult, gate
-from .sample_sizes.label_sizes import label_size
-from .sample_sizes.question_sizes import mean_sizes, paired_sizes, rate_size
-from .scored_run import Scored
-from .summaries.failure_stages import Failures, failures
-from .summaries.session_figures import Conversations, conversations
+from ragstone.core.lazy_package import lazy_names
 
-__all__ = [
-    "Calibration",
-    "Comparison",
-    "Comparisons",
-    "Conversations",
-    "Failures",
-    "FittedWeights",
-    "GateResult",
-    "Passport",
-    "Sample",
-    "Scored",
-    "annotate",
-    "calibrate",
-    "compare",
-    "conversations",
-    "corrected_quantities",
-    "draw_sample",
-    "failures",
-    "fit_weights",
-    "gate",
-    "label_size",
-    "mean_sizes",
-    "paired_sizes",
-    "rate_size",
-    "read_opinions",
-    "read_passport",
-]
+__getattr__, __all__ = lazy_names(__name__)

@@ -11,28 +11,6 @@ labels_so_far      agreement and means while labels come, to be looked at again 
 clusters_of        the questions behind the examples of files
 """
 
-from .annotator_agreement import (
-    ColumnAgreement,
-    LabelAgreement,
-    agreement,
-    agreement_of,
-    clusters_of,
-)
-from .label_table import LabelTable
-from .read_labels import labels_of, read_label_table
-from .running_agreement import labels_so_far
-from .write_labels import write_adjudicated, write_labels
+from ragstone.core.lazy_package import lazy_names
 
-__all__ = [
-    "ColumnAgreement",
-    "LabelAgreement",
-    "LabelTable",
-    "agreement",
-    "agreement_of",
-    "clusters_of",
-    "labels_of",
-    "labels_so_far",
-    "read_label_table",
-    "write_adjudicated",
-    "write_labels",
-]
+__getattr__, __all__ = lazy_names(__name__)

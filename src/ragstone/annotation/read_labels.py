@@ -36,13 +36,13 @@ from ragstone.data.record_labels import FIELDS, LABELS, label_problems
 from ragstone.data.sources import Source, on_disk
 from ragstone.data.text_files import Meter, binary_format, first_text
 
+from .label_export import rows_of_platform
 from .label_names import Ends
 from .label_table import SCHEMA, LabelTable
 from .parse_table import judged
 from .queue.labels_store import LabelDatabase, StoreAddress, shown_source
 from .queue.queue_results import labels_as_they_are, queue_records, still_coming
 from .raw_rows import PARTS, GivenRow, header_of, row_of
-from .write_labels import rows_of_platform
 
 # The annotator of labels that do not name one.
 ONE_PERSON = "human"

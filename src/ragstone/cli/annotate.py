@@ -353,7 +353,7 @@ def export(
 
 
 def _write_tags(tags: "QueueTags", out: Path, *, json: bool) -> None:
-    from ragstone.annotation.write_labels import write_rows
+    from ragstone.annotation.label_export import write_rows
     from ragstone.report.number_format import counted
 
     labelled, by_tag = tags.examples()

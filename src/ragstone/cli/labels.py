@@ -92,7 +92,7 @@ def agreement(
         seed: Random seed of the intervals.
     """
     from ragstone.annotation import annotator_agreement
-    from ragstone.annotation.write_labels import write_adjudicated
+    from ragstone.annotation.label_export import write_adjudicated
     from ragstone.report.pages.agreement_page import agreement_page
 
     scales = _scales(scale or ())

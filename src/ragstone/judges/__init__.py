@@ -5,8 +5,6 @@ module, and those of a text such as ``"human, openai:gpt-5-mini"`` through ``jud
 commands read finished judgements and need no judge.
 """
 
-from .judge import LEDGER, Block, Filled, Judge, Proposition, RowBuilder, fingerprint
-from .markers import MARKERS
+from ragstone.core.lazy_package import lazy_names
 
-__all__ = ["LEDGER", "MARKERS", "Block", "Filled", "Judge", "Proposition", "RowBuilder",
-           "fingerprint"]  # fmt: skip
+__getattr__, __all__ = lazy_names(__name__)

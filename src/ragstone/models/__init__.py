@@ -7,28 +7,6 @@ stored, damage  list the downloaded models; check their files
 kept, clear     size of the embedding cache on disk; empty it
 """
 
-from ragstone.core.files import cache_folder
+from ragstone.core.lazy_package import lazy_names
 
-from .download import BUILTIN
-from .embedding_cache import CachedEncoder, CachedTexts, clear, kept
-from .encoder import Encoder, TokenVectors, Vectors
-from .encoder_names import available, open_encoder, pull
-from .model_store import Stored, damage, stored
-
-__all__ = [
-    "BUILTIN",
-    "CachedEncoder",
-    "CachedTexts",
-    "Encoder",
-    "Stored",
-    "TokenVectors",
-    "Vectors",
-    "available",
-    "cache_folder",
-    "clear",
-    "damage",
-    "kept",
-    "open_encoder",
-    "pull",
-    "stored",
-]
+__getattr__, __all__ = lazy_names(__name__)

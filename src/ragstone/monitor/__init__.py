@@ -15,49 +15,15 @@ Each imports those below it, never those above. Names are loaded when they are f
 ``record`` stands in apps that have nothing else of it.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
+from ragstone.core.lazy_package import lazy_names
 from ragstone.core.messages import warn_renamed
 
-if TYPE_CHECKING:
-    from .duties.draw_answers import BackfillPlan, begin_backfill, plan_backfill
-    from .duties.erasure import Erasure, erase
-    from .duties.worker_status import MonitorStatus, monitor_status
-    from .exports import export
-    from .intake.recorder import Recorder, record, start_recorder
-    from .settings import MonitorSettings, read_settings
-    from .store.store import MonitorStore, open_store
-
-_MODULES = {
-    "duties.draw_answers": ("BackfillPlan", "begin_backfill", "plan_backfill"),
-    "duties.erasure": ("Erasure", "erase"),
-    "duties.worker_status": ("MonitorStatus", "monitor_status"),
-    "exports": ("export",),
-    "intake.recorder": ("Recorder", "record", "start_recorder"),
-    "settings": ("MonitorSettings", "read_settings"),
-    "store.store": ("MonitorStore", "open_store"),
-}
-_ROOMS = {name: module for module, names in _MODULES.items() for name in names}
-
 _RENAMED = {"Forgotten": "Erasure", "forget": "erase"}
-
-__all__ = [
-    "BackfillPlan", "Erasure", "MonitorSettings", "MonitorStatus", "MonitorStore", "Recorder",
-    "begin_backfill", "erase", "export", "monitor_status", "open_store", "plan_backfill",
-    "read_settings", "record", "start_recorder",
-]  # fmt: skip
+_load, __all__ = lazy_names(__name__)
 
 
-if not TYPE_CHECKING:  # or a type checker would believe that every name is there
-
-    def __getattr__(name):
-        if name in _RENAMED:
-            warn_renamed(f"ragstone.monitor.{name}", f"ragstone.monitor.{_RENAMED[name]}")
-            return __getattr__(_RENAMED[name])
-        if name not in _ROOMS:
-            raise AttributeError(f"module 'ragstone.monitor' has no attribute {name!r}")
-        value = getattr(import_module(f".{_ROOMS[name]}", __name__), name)
-        # Looked up once, as an app records on every request.
-        globals()[name] = value
-        return value
+def __getattr__(name: str) -> object:
+    if name not in _RENAMED:
+        return _load(name)
+    warn_renamed(f"ragstone.monitor.{name}", f"ragstone.monitor.{_RENAMED[name]}")
+    return _load(_RENAMED[name])

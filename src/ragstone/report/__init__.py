@@ -17,28 +17,6 @@ chart_files     the figures of a page as SVG and PNG files (a module)
 show, terminal  print any of it, also into a pipe
 """
 
-from .console import picture, show, terminal
-from .pages import catalogue_page as catalogue
-from .pages.example_page import example_page, worst_page
-from .pages.full_run_page import full_page
-from .pages.runs_page import run_page
-from .run_contents import as_bytes, dossier, export_table, format_of, write_table
-from .worst_examples import ranked, worst
+from ragstone.core.lazy_package import lazy_names
 
-__all__ = [
-    "as_bytes",
-    "catalogue",
-    "dossier",
-    "example_page",
-    "export_table",
-    "format_of",
-    "full_page",
-    "picture",
-    "ranked",
-    "run_page",
-    "show",
-    "terminal",
-    "worst",
-    "worst_page",
-    "write_table",
-]
+__getattr__, __all__ = lazy_names(__name__)

@@ -19,12 +19,6 @@ What makes one is imported from its module, since it brings every judge and metr
 commands read a finished run.
 """
 
-from .calls.journal import Counts
-from .calls.journal_reader import Entry
-from .folder.run_list import Progress
-from .folder.schemas import Estimate
-from .judging.judge_blocks import Live
-from .run import Run
-from .settings import Instructions, Limits
+from ragstone.core.lazy_package import lazy_names
 
-__all__ = ["Counts", "Entry", "Estimate", "Instructions", "Limits", "Live", "Progress", "Run"]
+__getattr__, __all__ = lazy_names(__name__)

@@ -52,27 +52,6 @@ A function raises InputError for what a user may give it: levels, ranges, sizes,
 It takes arrays of the shapes described without a check.
 """
 
-from .agreement.ratings import AgreementCoefficient
-from .bootstrap import RatioEstimate, cluster_bootstrap, ratio_of_sums
-from .cluster_means import MeanEstimate, cluster_wilson, mean_interval
-from .distributions import Interval, clopper_pearson, ends_of, one_sided_p, t_quantile, wilson
-from .judge_quality.rank_measures import auroc
-from .rate_bounds import worst_best
+from ragstone.core.lazy_package import lazy_names
 
-__all__ = [
-    "AgreementCoefficient",
-    "Interval",
-    "MeanEstimate",
-    "RatioEstimate",
-    "auroc",
-    "clopper_pearson",
-    "cluster_bootstrap",
-    "cluster_wilson",
-    "ends_of",
-    "mean_interval",
-    "one_sided_p",
-    "ratio_of_sums",
-    "t_quantile",
-    "wilson",
-    "worst_best",
-]
+__getattr__, __all__ = lazy_names(__name__)

@@ -1,0 +1,11 @@
+from .annotator_agreement import ColumnAgreement as ColumnAgreement
+from .annotator_agreement import LabelAgreement as LabelAgreement
+from .annotator_agreement import agreement as agreement
+from .annotator_agreement import agreement_of as agreement_of
+from .annotator_agreement import clusters_of as clusters_of
+from .label_export import write_adjudicated as write_adjudicated
+from .label_export import write_labels as write_labels
+from .label_table import LabelTable as LabelTable
+from .read_labels import labels_of as labels_of
+from .read_labels import read_label_table as read_label_table
+from .running_agreement import labels_so_far as labels_so_far

@@ -1,0 +1,42 @@
+"""Packages whose names are loaded when they are first used."""
+
+import ast
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+
+def lazy_names(package: str) -> tuple[Callable[[str], object], list[str]]:
+    """Return ``__getattr__`` and ``__all__`` of a package, by the imports of its ``__init__.pyi``.
+
+    The stub is the only list of the package's names, which type checkers read too. No name may be
+    that of a module in the package, for the module would take its place.
+
+    Args:
+        package: The package's ``__name__``.
+
+    Returns:
+        A function that imports a name, and all names. A name that is not in the stub is an
+        AttributeError.
+    """
+    stub = Path(sys.modules[package].__file__ or "").with_suffix(".pyi")
+    imports = ast.parse(stub.read_bytes()).body
+    modules = {
+        alias.asname or alias.name: ("." * statement.level + (statement.module or ""), alias.name)
+        for statement in imports
+        if isinstance(statement, ast.ImportFrom)
+        for alias in statement.names
+    }
+
+    def load(name: str) -> object:
+        if name not in modules:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module, attribute = modules[name]
+        if module == ".":
+            return import_module(f".{attribute}", package)
+        value = getattr(import_module(module, package), attribute)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return load, sorted(modules)

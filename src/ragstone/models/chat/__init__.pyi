@@ -1,0 +1,14 @@
+from .chat_names import FORMS as FORMS
+from .chat_names import is_chat as is_chat
+from .chat_names import open_chat as open_chat
+from .http_transport import Connections as Connections
+from .library_clients import CallableChat as CallableChat
+from .model import ITEMS as ITEMS
+from .model import ChatFailure as ChatFailure
+from .model import ChatModel as ChatModel
+from .model import ChatReply as ChatReply
+from .model import ChatRequest as ChatRequest
+from .model import Finish as Finish
+from .model import Trouble as Trouble
+from .model import Usage as Usage
+from .wire_format import Settings as Settings

@@ -1,0 +1,15 @@
+from .duties.draw_answers import BackfillPlan as BackfillPlan
+from .duties.draw_answers import begin_backfill as begin_backfill
+from .duties.draw_answers import plan_backfill as plan_backfill
+from .duties.erasure import Erasure as Erasure
+from .duties.erasure import erase as erase
+from .duties.worker_status import MonitorStatus as MonitorStatus
+from .duties.worker_status import monitor_status as monitor_status
+from .exports import export as export
+from .intake.recorder import Recorder as Recorder
+from .intake.recorder import record as record
+from .intake.recorder import start_recorder as start_recorder
+from .settings import MonitorSettings as MonitorSettings
+from .settings import read_settings as read_settings
+from .store.store import MonitorStore as MonitorStore
+from .store.store import open_store as open_store

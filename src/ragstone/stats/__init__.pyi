@@ -1,0 +1,15 @@
+from .agreement.ratings import AgreementCoefficient as AgreementCoefficient
+from .bootstrap import RatioEstimate as RatioEstimate
+from .bootstrap import cluster_bootstrap as cluster_bootstrap
+from .bootstrap import ratio_of_sums as ratio_of_sums
+from .cluster_means import MeanEstimate as MeanEstimate
+from .cluster_means import cluster_wilson as cluster_wilson
+from .cluster_means import mean_interval as mean_interval
+from .distributions import Interval as Interval
+from .distributions import clopper_pearson as clopper_pearson
+from .distributions import ends_of as ends_of
+from .distributions import one_sided_p as one_sided_p
+from .distributions import t_quantile as t_quantile
+from .distributions import wilson as wilson
+from .judge_quality.rank_measures import auroc as auroc
+from .rate_bounds import worst_best as worst_best
