@@ -21,6 +21,7 @@ from ragstone.judgements import (
     REQUIREMENTS,
     UNDEFINED,
     VALUE,
+    Relevance,
     Tables,
     kind_of,
     same_outcome,
@@ -107,17 +108,18 @@ def judge_further(
     """
     block = Block(examples, tables.examples, tables)
     holds = _what_holds(tables.examples, asks)
-    ledgers: list[pl.DataFrame] = []
+    ledgers: dict[str, pl.DataFrame] = {}
     rows: dict[str, pl.DataFrame] = {}
-    for ask in asks:
+    # Relevance comes last: what support reads of the contexts gives the encoder their vectors too.
+    for ask in sorted(asks, key=Relevance.name.__eq__):
         filled, _ = _put(ask, block, judges, holds)
         of_parts = map(attrgetter("rows"), filled)
         rows[ask] = pl.concat(of_parts) if filled else kind_of(ask).empty()
         ledger = pl.concat([NO_ENTRIES, *map(attrgetter("ledger"), filled)])
-        ledgers.append(ledger)
+        ledgers[ask] = ledger
         block = replace(block, tables=resolve(block.tables, ask, ledger, rows[ask], judges))
-    ledger = pl.concat([NO_ENTRIES, *ledgers])
-    return JudgedBlock(block.tables, ledger, rows)
+    ledger = pl.concat([NO_ENTRIES, *(ledgers[ask] for ask in asks)])
+    return JudgedBlock(block.tables, ledger, {ask: rows[ask] for ask in asks})
 
 
 def resolve(
