@@ -96,5 +96,6 @@ def test_nothing_heavy_is_imported_before_a_fixture_is_used() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == (
-        "['ragstone.core', 'ragstone.core.messages', 'ragstone.cli', 'ragstone.cli.pytest_plugin']"
+        "['ragstone.core', 'ragstone.core.lazy_package', 'ragstone.core.messages', 'ragstone.cli', "
+        "'ragstone.cli.pytest_plugin']"
     )
