@@ -23,20 +23,34 @@ Scores = Mapping[str, Mapping[str, float | None]]
 
 @dataclass
 class ScoredRun(HandMadeRun):
-    """A run with scores and examples, and no judgements."""
+    """A run with scores and examples in two shards, and no judgements."""
 
     path: Path = Path("runs/cornwall")
     given: Scores | None = None
+    shards = (0, 1)
 
-    def scores(self) -> pl.DataFrame:
+    def names(self, shards: Collection[int] | None) -> list[str]:
+        """The ids of the first half of the examples, or of the second, or all."""
+        names = [*dict.fromkeys(name for values in (self.given or {}).values() for name in values)]
+        half = len(names) // 2
+        parts = (names[:half], names[half:])
+        return [name for shard in self.shards if shards is None or shard in shards
+                for name in parts[shard]]  # fmt: skip
+
+    def scores(
+        self, metrics: Collection[str] | None = None, columns: Sequence[str] | None = None,
+        shards: Collection[int] | None = None,
+    ) -> pl.DataFrame:  # fmt: skip
+        names = self.names(shards)
         rows = [
             (name, "s", metric, "undefined" if value is None else "value", value, None, None)
             for metric, values in (self.given or {}).items()
             for name, value in values.items()
+            if name in names and (metrics is None or metric in metrics)
         ]
-        columns = ["example_id", "system", "metric", "status", "value", "label", "reason"]
-        texts = dict.fromkeys(columns, pl.String) | {"value": pl.Float64}
-        return pl.DataFrame(rows, schema=texts, orient="row")
+        every = ["example_id", "system", "metric", "status", "value", "label", "reason"]
+        texts = dict.fromkeys(every, pl.String) | {"value": pl.Float64}
+        return pl.DataFrame(rows, schema=texts, orient="row").select(columns or every)
 
     def estimates(self) -> pl.DataFrame:
         return pl.DataFrame()
@@ -44,11 +58,13 @@ class ScoredRun(HandMadeRun):
     def excerpt(self, examples: Collection[str], /) -> "ScoredRun":  # noqa: ARG002
         return self
 
-    def examples(self, columns: Sequence[str] | None = None, /) -> pl.DataFrame:
-        names = dict.fromkeys(name for values in (self.given or {}).values() for name in values)
+    def examples(
+        self, columns: Sequence[str | pl.Expr] | None = None, /, *,
+        shards: Collection[int] | None = None,
+    ) -> pl.DataFrame:  # fmt: skip
         made = [
             Example(id=name, question_id=name, system="s", question="Q?", answer="A.")
-            for name in names
+            for name in self.names(shards)
         ]
         found = to_frame(made)
         return found if columns is None else found.select(columns)

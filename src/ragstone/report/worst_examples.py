@@ -141,13 +141,16 @@ def ranked(run: Run, *, limit: int = MOST_RANKED) -> RankedExamples:
     if there are no metrics of the answer at all: systems that share a retrieval share its faults.
     """
     metrics = _that_rank(run.estimate_list)
-    distances = _distances(run, metrics)
-    worst = _worst(run, distances, len(metrics), limit)
+    scales = _scales(run, metrics)
+    worst = _worst(run, scales, limit)
     ids = worst["example_id"].to_list()
     known = dossiers(run, ids)
-    low = distances.filter(
-        pl.col("example_id").is_in(ids), pl.col("distance") > pl.col("usual")
-    ).sort(pl.col("distance") - pl.col("usual"), descending=True, maintain_order=True)
+    beyond = pl.col("distance") - pl.col("usual")
+    low = (
+        _distances(run.excerpt(ids).scores(), scales)
+        .filter(beyond > ROUNDING)
+        .sort(beyond, descending=True, maintain_order=True)
+    )  # fmt: skip
     aside = [name for name in _directed(run.estimate_list) if name not in metrics]
     low_scores: dict[str, list[LowScore]] = {name: [] for name in ids}
     for name, *score in low.select("example_id", "metric", "value", "label").iter_rows():
@@ -164,8 +167,7 @@ def ranked(run: Run, *, limit: int = MOST_RANKED) -> RankedExamples:
 
 def shortfalls(run: Run, *, limit: int) -> pl.DataFrame:
     """Id, system and shortfall of the worst examples, as ``ranked`` ranks them."""
-    metrics = _that_rank(run.estimate_list)
-    return _worst(run, _distances(run, metrics), len(metrics), limit)
+    return _worst(run, _scales(run, _that_rank(run.estimate_list)), limit)
 
 
 def _directed(estimates: Sequence[Estimate]) -> dict[str, Estimate]:
@@ -187,7 +189,18 @@ def _of_wording(metric: str) -> bool:
         return False
 
 
-def _distances(run: Run, metrics: Sequence[str]) -> pl.DataFrame:
+COLUMNS = ("example_id", "system", "metric", "status", "value")
+
+# How far a mean of equal distances may lie from each of them.
+ROUNDING = 1e-9
+
+
+def _scales(run: Run, metrics: Sequence[str]) -> pl.DataFrame:
+    """Return of each metric its sign, its best value, its width and its mean distance.
+
+    Values are multiplied by the sign, so that higher ones are better. Scores are read shard by
+    shard, here and below, so that memory stays flat.
+    """
     directed = _directed(run.estimate_list)
     rows: list[tuple[str, float, float | None, float | None]] = []
     for name in metrics:
@@ -197,37 +210,66 @@ def _distances(run: Run, metrics: Sequence[str]) -> pl.DataFrame:
         worst, best = [end if isfinite(end) else None for end in ends] or [None, None]
         rows.append((name, sign, best, worst))
     schema = {"metric": pl.String, "sign": pl.Float64, "best": pl.Float64, "worst": pl.Float64}
-    signed = pl.col("value") * pl.col("sign")
-    best_value = pl.coalesce("best", signed.max().over("metric"))
-    width = best_value - pl.coalesce("worst", signed.min().over("metric"))
-    distance = pl.when(width > 0).then((best_value - signed) / width).otherwise(0.0)
+    scales = pl.DataFrame(rows, schema, orient="row")
+    value = pl.col("value")
+    of_shards = [
+        _values(run.scores(metrics, ["metric", "status", "value"], [shard]))
+        .group_by("metric").agg(n=pl.len(), total=value.sum(), least=value.min(), most=value.max())
+        for shard in run.shards
+    ]  # fmt: skip
+    of_run = pl.concat(of_shards).group_by("metric").agg(
+        mean=pl.col("total").sum() / pl.col("n").sum(),
+        least=pl.col("least").min(),
+        most=pl.col("most").max(),
+    )  # fmt: skip
+    ends_of_run = pl.col("least") * pl.col("sign"), pl.col("most") * pl.col("sign")
     return (
-        run.scores()
-        .with_columns(pl.col("metric", "status").cast(pl.String))
-        .filter(pl.col("status") == "value")
-        .join(pl.DataFrame(rows, schema, orient="row"), on="metric", maintain_order="left")
-        .select("example_id", "system", "metric", "value", "label", distance=distance)
-        .with_columns(usual=pl.col("distance").mean().over("metric"))
+        scales.join(of_run, on="metric", maintain_order="left")
+        .with_columns(best=pl.coalesce("best", pl.max_horizontal(*ends_of_run)))
+        .with_columns(width=pl.col("best") - pl.coalesce("worst", pl.min_horizontal(*ends_of_run)))
+        .with_columns(usual=_distance(pl.col("mean")))
+        .select("metric", "sign", "best", "width", "usual")
     )
 
 
-def _worst(run: Run, distances: pl.DataFrame, of: int, limit: int) -> pl.DataFrame:
-    usual = distances.group_by("metric").agg(pl.col("usual").first())["usual"].sum()
-    order = run.examples(["id"]).select(example_id="id").with_row_index("place")
-    return (
-        distances.group_by("example_id")
-        .agg(
-            pl.col("system").first(),
-            beyond=(pl.col("distance") - pl.col("usual")).sum(),
-            most=pl.col("distance").max(),
+def _distance(value: pl.Expr) -> pl.Expr:
+    beyond = pl.col("best") - value * pl.col("sign")
+    return pl.when(pl.col("width") > 0).then(beyond / pl.col("width")).otherwise(0.0)
+
+
+def _values(scores: pl.DataFrame) -> pl.DataFrame:
+    """Return the scores that are values, with their metric as text."""
+    of_text = scores.with_columns(pl.col("metric", "status").cast(pl.String))
+    return of_text.filter(pl.col("status") == "value")
+
+
+def _distances(scores: pl.DataFrame, scales: pl.DataFrame) -> pl.DataFrame:
+    joined = _values(scores).join(scales, on="metric", maintain_order="left")
+    return joined.with_columns(distance=_distance(pl.col("value")))
+
+
+def _worst(run: Run, scales: pl.DataFrame, limit: int) -> pl.DataFrame:
+    shortfall = (pl.col("beyond") + scales["usual"].sum()) / max(scales.height, 1)
+    metrics = scales["metric"].to_list()
+    of_shards = []
+    for shard in run.shards:
+        order = run.examples([pl.col("id").alias("example_id")], shards=[shard])
+        of_shards.append(
+            _distances(run.scores(metrics, COLUMNS, [shard]), scales)
+            .group_by("example_id")
+            .agg(
+                pl.col("system").first(),
+                beyond=(pl.col("distance") - pl.col("usual")).sum(),
+                most=pl.col("distance").max(),
+            )
+            .filter(pl.col("most") > 0)
+            .join(order.with_row_index("place"), on="example_id")
+            .with_columns(shortfall=shortfall.round(9))
+            .sort("shortfall", "place", descending=[True, False])
+            .head(limit)
+            .select("example_id", "system", "shortfall")
         )
-        .filter(pl.col("most") > 0)
-        .join(order, on="example_id")
-        .with_columns(shortfall=((pl.col("beyond") + usual) / max(of, 1)).round(9))
-        .sort("shortfall", "place", descending=[True, False])
-        .head(limit)
-        .select("example_id", "system", "shortfall")
-    )
+    return pl.concat(of_shards).sort("shortfall", descending=True, maintain_order=True).head(limit)
 
 
 SHOWN = 3
