@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import polars as pl
 import pytest
@@ -12,7 +12,7 @@ import pytest
 from ragstone import evaluate
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.report import as_bytes, dossier, example_page, export_table, worst, worst_page
-from ragstone.report.run_contents import write_table
+from ragstone.report.run_contents import FileFormat, exported, write_table
 from ragstone.run import Run
 
 ROWS: list[dict[str, Any]] = [
@@ -133,6 +133,18 @@ def test_every_part_can_be_written_in_every_format(what: str, run: Run) -> None:
     assert pl.read_csv(BytesIO(as_bytes(table, "csv"))).shape == table.shape
     assert pl.read_ndjson(BytesIO(as_bytes(table, "jsonl"))).height == table.height
     assert pl.read_parquet(BytesIO(as_bytes(table, "parquet"))).equals(table)
+
+
+@pytest.mark.parametrize("what", ["scores", "estimates", "examples", "judgements:support"])
+def test_what_is_exported_part_by_part_is_the_table(
+    what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragstone.run.judging.sharding.OF_A_SHARD", 2)
+    run = evaluate(ROWS, metrics=METRICS, out=tmp_path / "run", offline=True)
+    assert len(run.shards) > 1
+    for format in get_args(FileFormat):
+        whole = as_bytes(export_table(run, what), format)
+        assert b"".join(exported(run, what, format)) == whole
 
 
 def test_undefined_and_missing_scores_are_empty_cells(run: Run) -> None:

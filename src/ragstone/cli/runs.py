@@ -263,8 +263,8 @@ def export(
         out (FILE): Output file; for a report, a folder for all its files, or FILE.csv for the
             first. Default: standard output, of a report the first file.
     """
-    from ragstone.core.files import write_result
-    from ragstone.report import as_bytes, export_table
+    from ragstone.core.files import result_lines, write_result
+    from ragstone.report.run_contents import exported
 
     to = to or _format_of(out)
     if to == "parquet" and out is None and sys.stdout.isatty():
@@ -278,11 +278,19 @@ def export(
     opened = options.read_run(run, without_corrections=without_corrections)
     if to not in FILES:
         write_as(opened, to, out)
-    elif out is None:
-        _print(as_bytes(export_table(opened, what), FILES[to]))
+        return
+    parts = exported(opened, what, FILES[to])
+    if out is None:
+        for part in parts:
+            _print(part)
+        return
+    if to == "parquet":
+        write_result(out, b"".join(parts), private=True)
     else:
-        write_result(out, as_bytes(export_table(opened, what), FILES[to]), private=True)
-        print_notes([f"written to {out}."])
+        with result_lines(out) as write:
+            for part in parts:
+                write(part.decode().removesuffix("\n"))
+    print_notes([f"written to {out}."])
 
 
 def _format_of(file: Path | None) -> As:

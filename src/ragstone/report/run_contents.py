@@ -405,6 +405,17 @@ def export_table(run: Run, what: str = "scores") -> pl.DataFrame:
     raise UnknownName("part of a run", what, WHAT, hint=f"There are {', '.join(WHAT)}.")
 
 
+def exported(run: Run, what: str, format: FileFormat) -> Iterator[bytes]:
+    """Yield the bytes of a file with a table of a run, part by part, so that memory stays flat."""
+    if format == "parquet" or what not in ("scores", "examples"):
+        yield as_bytes(export_table(run, what), format)
+        return
+    read = run.scores if what == "scores" else run.examples
+    for number, shard in enumerate(run.shards):
+        part = as_bytes(read(shards=[shard]), format)
+        yield part.partition(b"\n")[2] if number and format == "csv" else part
+
+
 def _estimates(run: Run) -> pl.DataFrame:
     # Half a second to import, which nothing else here needs.
     from ragstone.analysis.calibration.checked_run import checked_against_people
