@@ -23,7 +23,7 @@ WORKERS := --tx popen --tx '$(shell nproc 2>/dev/null || echo 2)*popen//env:POLA
 FILES_OF_shared = $(shell grep -rlw shared tests --include='test_*.py')
 
 .DEFAULT_GOAL := help
-.PHONY: demo test peers programs check lint types rooms docs lock wheel release-check clean help
+.PHONY: demo test peers programs check lint types rooms bench docs lock wheel release-check clean help
 
 demo: $(BASE) ## what Ragstone does with 30 questions of its own, in the browser
 	@$(BIN)/ragstone demo
@@ -50,6 +50,9 @@ rooms: $(DEV) ## the order of the rooms alone
 lint: $(DEV) ## style alone
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+
+bench: $(DEV) ## the short benchmarks, beside the figures that are kept; fails when one is a quarter slower
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python benchmarks/short.py
 
 docs: $(VENV)/.docs-installed ## the documentation as a site, in the folder site
 	@$(BIN)/python docs/build_site.py

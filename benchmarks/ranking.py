@@ -18,7 +18,7 @@ from ragstone.judgements import VALUE, View, same_outcome
 from ragstone.metrics import parse_metric, score
 
 METRICS = ["precision(k=10)", "sufficiency_hit(k=10)", "sufficiency_rate(k=10)",
-           "misleading_rate(k=10)", "mrr(k=10)", "ndcg(k=10)"]  # fmt: skip
+           "misleading_rate(k=10)", "mrr(k=10)", "list_ndcg(k=10)"]  # fmt: skip
 BLOCK = 20_000
 
 

@@ -33,9 +33,12 @@ def lazy_names(package: str) -> tuple[Callable[[str], object], list[str]]:
         if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module, attribute = modules[name]
-        if module == ".":
-            return import_module(f".{attribute}", package)
-        value = getattr(import_module(module, package), attribute)
+        owner = None if module == "." else import_module(module, package)
+        value: object
+        if hasattr(owner, attribute):
+            value = getattr(owner, attribute)
+        else:  # A module, such as ``guard`` of ``from . import guard``.
+            value = import_module(f"{module.rstrip('.')}.{attribute}", package)
         setattr(sys.modules[package], name, value)
         return value
 
