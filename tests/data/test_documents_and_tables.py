@@ -19,7 +19,7 @@ import pytest
 
 from ragstone.core.errors import DataError
 from ragstone.data import Context, Example, formats, read
-from ragstone.data.formats.json_documents import WINDOW
+from ragstone.data.file_formats.json_documents import WINDOW
 
 ROWS: list[dict[str, Any]] = [
     {"question": "q", "answer": "a", "contexts": ["c", "d"]},

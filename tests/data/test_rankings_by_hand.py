@@ -8,7 +8,7 @@ import pytest
 
 from ragstone.core.errors import DataError
 from ragstone.data import Context, Example, read, read_trec
-from ragstone.data.formats.trec import looks_like_qrels, looks_like_run
+from ragstone.data.file_formats.trec import looks_like_qrels, looks_like_run
 
 
 def examples(folder: Path, run: str, qrels: str) -> dict[str, Example]:

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from ragstone.data import Context, Example
-from ragstone.data.write import from_frame
+from ragstone.data.write_examples import from_frame
 from ragstone.judgements import (
     VIEWS,
     Answers,

@@ -8,7 +8,7 @@ import pytest
 import ragstone
 from ragstone.analysis.comparison.compare import compare
 from ragstone.data import Example
-from ragstone.data.write import to_frame
+from ragstone.data.write_examples import to_frame
 from ragstone.judgements import UNDEFINED, AnswerFacts, Tables
 from ragstone.metrics import Undefined, parse_metric, score
 from ragstone.testing import rows, score_all

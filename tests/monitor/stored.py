@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from ragstone.data import read
-from ragstone.data.write import as_record
+from ragstone.data.write_examples import as_record
 from ragstone.monitor.store.store import MonitorStore
 
 

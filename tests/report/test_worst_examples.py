@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from ragstone.data import Example
-from ragstone.data.write import to_frame
+from ragstone.data.write_examples import to_frame
 from ragstone.judgements import KINDS
 from ragstone.report.worst_examples import RankedExample, RankedExamples, ranked, why
 from ragstone.run import Entry

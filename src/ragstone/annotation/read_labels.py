@@ -28,8 +28,8 @@ from ragstone.core.remote_files import is_url, shown_url
 from ragstone.data import Example, read
 from ragstone.data.example import id_text, parse_cell, put_cell, read_id
 from ragstone.data.fields import NAMES, squash
-from ragstone.data.formats.json_documents import json_document, json_lines
-from ragstone.data.formats.table_files import csv_table, parquet
+from ragstone.data.file_formats.json_documents import json_document, json_lines
+from ragstone.data.file_formats.table_files import csv_table, parquet
 from ragstone.data.json_text import BadRow, Problem, add_problem, ascii_safe
 from ragstone.data.read_facts import windows_notes
 from ragstone.data.record_labels import FIELDS, LABELS, label_problems

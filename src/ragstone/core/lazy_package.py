@@ -10,8 +10,9 @@ from pathlib import Path
 def lazy_names(package: str) -> tuple[Callable[[str], object], list[str]]:
     """Return ``__getattr__`` and ``__all__`` of a package, by the imports of its ``__init__.pyi``.
 
-    The stub is the only list of the package's names, which type checkers read too. No name may be
-    that of a module in the package, for the module would take its place.
+    The stub is the only list of the package's names, which type checkers read too; as they have it,
+    those imported ``as`` are its own. No name may be that of a module in the package, for the
+    module would take its place.
 
     Args:
         package: The package's ``__name__``.
@@ -23,10 +24,11 @@ def lazy_names(package: str) -> tuple[Callable[[str], object], list[str]]:
     stub = Path(sys.modules[package].__file__ or "").with_suffix(".pyi")
     imports = ast.parse(stub.read_bytes()).body
     modules = {
-        alias.asname or alias.name: ("." * statement.level + (statement.module or ""), alias.name)
+        alias.asname: ("." * statement.level + (statement.module or ""), alias.name)
         for statement in imports
         if isinstance(statement, ast.ImportFrom)
         for alias in statement.names
+        if alias.asname
     }
 
     def load(name: str) -> object:

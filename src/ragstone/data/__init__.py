@@ -28,38 +28,9 @@ The references are true. Faults are planted in contexts, answers and labels;
 
 from pathlib import Path
 
-from .example import Context, Example, Turn
-from .examples import Examples
-from .formats.catalogue import Format, formats
-from .read import read, read_trec
-from .read_facts import LabelViolation, Rejected
-from .record_labels import Violation, answer_labels, context_labels, majority, violations
-from .records import question_hash
-from .write import as_record, fingerprint_files, from_frame, to_frame, write
+from ragstone.core.lazy_package import lazy_names
 
-__all__ = [
-    "Context",
-    "Example",
-    "Examples",
-    "Format",
-    "LabelViolation",
-    "Rejected",
-    "Turn",
-    "Violation",
-    "answer_labels",
-    "as_record",
-    "context_labels",
-    "fingerprint_files",
-    "formats",
-    "from_frame",
-    "majority",
-    "question_hash",
-    "read",
-    "read_trec",
-    "to_frame",
-    "violations",
-    "write",
-]
+__getattr__, __all__ = lazy_names(__name__)
 
 
 def cornwall() -> Path:

@@ -39,7 +39,7 @@ from .records import RecordReader, values_at_paths
 from .sources import ReadOnce, Row, Source, sound
 from .text_files import Meter
 from .thoughts import without_thoughts
-from .write import fingerprint_files, fingerprint_records, plain_record, record_text
+from .write_examples import fingerprint_files, fingerprint_records, plain_record, record_text
 
 ROWS_TO_FIND_A_COLUMN = 1000
 

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .formats.json_documents import parsed
+from .file_formats.json_documents import parsed
 from .json_text import BadRow, Problem
 from .sources import Row
 from .text_files import (

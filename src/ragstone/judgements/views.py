@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 import polars as pl
 
-from ragstone.data.write import SCHEMA
+from ragstone.data.write_examples import SCHEMA
 
 from .view import Fact, JudgementRows, View
 

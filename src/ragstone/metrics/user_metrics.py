@@ -21,7 +21,7 @@ import polars as pl
 from ragstone.core.errors import InputError
 from ragstone.core.user_code import nothing_if_refused, own_module, registry
 from ragstone.data import Example
-from ragstone.data.write import from_frame
+from ragstone.data.write_examples import from_frame
 from ragstone.judgements import ExampleTexts, View
 
 from .aliases import ALIASES, EVERYDAY

@@ -18,7 +18,7 @@ from ragstone.core.files import write_result
 from ragstone.core.parquet import as_parquet
 from ragstone.data import Example
 from ragstone.data.record_labels import FIELDS, Unit
-from ragstone.data.write import from_frame
+from ragstone.data.write_examples import from_frame
 from ragstone.judgements import ASKS, KINDS, Ask, Claims, Kind, Statements
 from ragstone.judgements.view import ABOUT
 from ragstone.models.chat import Usage

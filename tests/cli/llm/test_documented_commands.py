@@ -24,7 +24,7 @@ from ragstone.analysis import annotate
 from ragstone.annotation.queue.form import ItemAnswers
 from ragstone.data import cornwall
 from ragstone.data.demo import demo_records
-from ragstone.data.write import as_record
+from ragstone.data.write_examples import as_record
 from ragstone.metrics import SUITES
 from ragstone.models.download import PLACE
 from ragstone.monitor.store.store import open_store

@@ -28,7 +28,7 @@ from ragstone.data.json_text import (
     whole_texts,
 )
 from ragstone.data.records import RecordReader, own_example
-from ragstone.data.write import as_record
+from ragstone.data.write_examples import as_record
 
 from .redaction import Redaction
 from .spans import (

@@ -9,7 +9,7 @@ import numpy as np
 from ragstone.core.database import Sql
 from ragstone.data import Example
 from ragstone.data.records import own_example
-from ragstone.data.write import from_frame
+from ragstone.data.write_examples import from_frame
 from ragstone.monitor.store.batches import anchor_scores
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.store.stored_examples import first_example_at, sampled_examples

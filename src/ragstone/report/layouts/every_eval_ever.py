@@ -18,7 +18,7 @@ import polars as pl
 
 from ragstone.analysis.scored_run import Scored
 from ragstone.data import Example
-from ragstone.data.write import from_frame
+from ragstone.data.write_examples import from_frame
 from ragstone.report.reason_words import words
 from ragstone.run import Estimate, Run
 

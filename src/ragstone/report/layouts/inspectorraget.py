@@ -17,7 +17,7 @@ from ragstone.analysis.scored_run import Scored
 from ragstone.annotation.read_labels import rows_of
 from ragstone.data import Example
 from ragstone.data.layouts.inspectorraget import HUMAN, OWN
-from ragstone.data.write import from_frame
+from ragstone.data.write_examples import from_frame
 from ragstone.judgements import ASKS
 from ragstone.report.number_format import counted
 from ragstone.run import Run

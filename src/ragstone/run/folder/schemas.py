@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
 from ragstone.core.errors import InputError
 from ragstone.core.files import RunEntry
 from ragstone.core.messages import argument, noticed
-from ragstone.data.write import SCHEMA
+from ragstone.data.write_examples import SCHEMA
 from ragstone.judgements import ASKS, KINDS, MISSING, UNDEFINED, VALUE
 from ragstone.judges import LEDGER
 from ragstone.run.calls.journal_reader import Totals

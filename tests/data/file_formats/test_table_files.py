@@ -14,7 +14,7 @@ import pytest
 
 from ragstone.core.errors import DataError
 from ragstone.data import read
-from ragstone.data.formats.table_files import FOOTER, PAGE, Compact, check_pages
+from ragstone.data.file_formats.table_files import FOOTER, PAGE, Compact, check_pages
 from ragstone.data.text_files import MAX_UNPACKED
 
 INT, LONG, BINARY, LIST, STRUCT = 5, 6, 8, 9, 12

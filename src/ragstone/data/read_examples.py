@@ -12,10 +12,10 @@ from ragstone.core.remote_files import is_url, shown_url
 
 from .examples import Examples
 from .fields import LAYOUT_NAMES, check_mapping, plan
-from .formats.dataset_folders import arrow_dataset, beir, find_beir, is_dataset, open_dataset
-from .formats.json_documents import json_document, json_lines
-from .formats.table_files import csv_table, parquet
-from .formats.trec import looks_like_qrels, looks_like_run, trec_runs
+from .file_formats.dataset_folders import arrow_dataset, beir, find_beir, is_dataset, open_dataset
+from .file_formats.json_documents import json_document, json_lines
+from .file_formats.table_files import csv_table, parquet
+from .file_formats.trec import looks_like_qrels, looks_like_run, trec_runs
 from .json_text import shown
 from .sources import Source, in_memory, on_disk, table_of
 from .text_files import binary_format, first_text
