@@ -57,8 +57,6 @@ NO_KINDS = {
     "data/": ("response", "claims", "statements", "support", "agreement", "criteria", "citations"),
     "guard/integrations/chat_events.py": ("response",),
     "judges/llm/claim_tasks.py": ("claims", "citations", "statements"),
-    "__init__.py": ("agreement",),
-    "annotation/__init__.py": ("agreement",),
     "annotation/annotator_agreement.py": ("agreement",),
     "annotation/label_export.py": ("rating",),
     "models/chat/provider_batches.py": ("response",),

@@ -362,7 +362,7 @@ def test_a_model_that_is_not_here_is_looked_for_unless_that_is_forbidden(
     with pytest.raises(ModelError, match="org/none could not be looked up"):
         open_cross_encoder("onnx:org/none")
     with pytest.raises(ModelError, match="offline=True forbids downloads"):
-        open_cross_encoder("org/none", offline=True)
+        open_cross_encoder("onnx:org/none", offline=True)
 
 
 def test_torch_reads_the_folder_that_is_named_whatever_is_stored(

@@ -403,7 +403,7 @@ def test_where_nothing_can_be_pinned_the_model_is_not_used(
     "switch",
     ["HF_HUB_OFFLINE=1", "HF_HUB_OFFLINE=yes", "HF_HUB_OFFLINE=ON", "TRANSFORMERS_OFFLINE=true"],
 )
-@pytest.mark.parametrize("model", ["org/tiny", "builtin:minilm"])
+@pytest.mark.parametrize("model", ["onnx:org/tiny", "builtin:minilm"])
 def test_the_hubs_own_offline_switch_holds_here_too(
     model: str, switch: str, served: Hub, notes: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

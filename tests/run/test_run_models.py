@@ -152,7 +152,8 @@ def test_an_encoder_that_is_named_must_open(tmp_path: Path) -> None:
         with pytest.raises(error):
             evaluate(rows(), metrics="token_f1", embedder=name, offline=True, out=tmp_path / "run")
     with pytest.raises(ModelError):
-        evaluate(rows(), metrics="token_f1", cross_encoder=str(tmp_path), out=tmp_path / "run")
+        evaluate(rows(), metrics="token_f1", cross_encoder=f"onnx:{tmp_path}",
+                 out=tmp_path / "run")  # fmt: skip
     assert not (tmp_path / "run").exists()
 
 

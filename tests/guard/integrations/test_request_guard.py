@@ -249,6 +249,8 @@ def test_no_thread_reads_facts_of_two_tellings() -> None:
         tell_guard(question=name, contexts=[name], retrieval_scores=[name], run_id=name)
 
     before = sys.gettrace()
+    # Without this, Python 3.12 passes no instruction to a function that traces others.
+    sys._getframe().f_trace_opcodes = True
     with listening() as told:
         tell("first")
         sys.settrace(look)

@@ -1,6 +1,8 @@
 // What of a page a person cannot read: texts one over the other, and what is cut without a way to
 // reach it. Returns a line for each.
-() => {
+async () => {
+  // What fades where it can be scrolled follows the page's size a frame later.
+  await new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)));
   const SLACK = 2, faults = new Set(), boxes = [], styles = new Map();
   const css = part => styles.get(part) ?? styles.set(part, getComputedStyle(part)).get(part);
   const inDrawing = part => part.ownerSVGElement;
