@@ -71,7 +71,9 @@ def test_no_circle_of_imports(trees: Trees) -> None:
 @pytest.mark.parametrize("stub", STUBS, ids=lambda stub: stub.parent.name)
 def test_a_package_loads_each_name_of_its_stub_and_no_module_takes_its_place(stub: Path) -> None:
     package = importlib.import_module(module(stub.with_suffix(".py")))
-    modules = {path.stem for path in stub.parent.iterdir()}
+    here = stub.parent
+    modules = {file.stem for file in here.glob("*.py")}
+    modules |= {file.parent.name for file in here.glob("*/__init__.py")}
     for name in package.__all__:
         value = getattr(package, name)
         assert name not in modules or isinstance(value, ModuleType), name
