@@ -180,7 +180,8 @@ def test_without_fsspec_what_to_install_is_said(monkeypatch: pytest.MonkeyPatch)
         list(read("sftp://host/rows.jsonl"))
 
 
-def test_a_url_that_nothing_reads_is_said() -> None:
+def test_a_url_that_nothing_reads_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "gcsfs", None)
     with pytest.raises(InputError, match=r"nothing reads this kind of URL\. Give a path, or a URL"):
         read("nosuch://place/a.jsonl")
     with pytest.raises(MissingDependency, match=r"pip install 'ragstone\[gs\]'"):

@@ -294,7 +294,7 @@ def _powered(
     outside = power**2 * unlike / np.maximum(1, rest - 1)
     unseen = HALF_ERROR / units**2
     within = labels * binomial
-    between = labels**2 * alone
+    between = labels**2.0 * alone  # NumPy 1 takes an integer beyond 64 bits for an object.
     size = labels * np.minimum(
         1, (within + HALF_CLUSTER * each) / (between + HALF_CLUSTER * each**2)
     )
