@@ -18,6 +18,8 @@ from ragstone.run import Instructions, Limits
 from ragstone.run.forecast import forecast
 from ragstone.testing import ScriptedEncoder, ScriptedModel, asked, reply_to
 
+from .conftest import item
+
 Model = Callable[..., ScriptedModel]
 Rows = list[dict[str, Any]]
 
@@ -91,6 +93,28 @@ def test_the_lean_plan_asks_less(scripted: Model, pier: Rows) -> None:
     isolated = ragstone.evaluate(pier[:1], metrics=METRICS, judge=scripted())
     assert values(lean) == values(isolated)
     assert "plan:lean" in lean.signature
+
+
+@pytest.mark.parametrize("answers_all", [True, False])
+def test_a_model_that_answers_one_task_of_several_is_told_of(
+    scripted: Model, pier: Rows, answers_all: bool
+) -> None:
+    """Of relevance and support in one question, it answers support alone."""
+
+    def reply(request: ChatRequest) -> Any:
+        left_out = "c" if request.name == "relevance_and_support" and not answers_all else ""
+        ids = [name for name in asked(request) if not left_out or name[0] != left_out]
+        return reply_to(request, {name: item(name) for name in ids})
+
+    lean = ragstone.evaluate(
+        pier, metrics=METRICS, judge=ScriptedModel(reply), instructions=Instructions(plan="lean")
+    )
+    said = [words(note) for note in lean.manifest["remarks"] if "answered_in_part" in note]
+    assert said == ([] if answers_all else [
+        "1 question that put several tasks together was answered in part, and the rest was asked "
+        "again, so the lean plan saved little or nothing there."
+    ])  # fmt: skip
+    assert values(lean) == values(ragstone.evaluate(pier, metrics=METRICS, judge=scripted()))
 
 
 def test_contexts_stand_before_everything_else(scripted: Model, pier: Rows) -> None:

@@ -306,6 +306,11 @@ RUN_SENTENCES: Mapping[str, Sentence] = {
         "dropped."
     ),
     "quotes_unfound": _quotes_unfound,
+    "answered_in_part": (
+        "{n:,} {n:question that put|questions that put} several tasks together {n:was|were} "
+        "answered in part, and the rest was asked again, so the lean plan saved little or nothing "
+        "there."
+    ),
     "answered_before": _answered_before,
     "not_independent": _not_independent,
     "few_clusters": _few_clusters,

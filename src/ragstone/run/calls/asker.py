@@ -275,6 +275,8 @@ class Asking:
         if rest.later:
             return rest
         sent = rest.reason is None or rest.reason != client.health.closed
+        if len(queued.question.pieces) > 1:
+            self._tally.in_part += 1
         return completed(outcome, rest, sent=sent)
 
     async def _in_halves(self, client: ModelClient, queued: QueuedQuestion) -> Outcome:

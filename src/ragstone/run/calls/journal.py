@@ -124,6 +124,7 @@ class Counts:
         from_cache: Questions that earlier runs had asked.
         rate_limits: Times that a server said 429.
         retries: Requests that were not the first of their question.
+        in_part: Questions of several tasks of which a part had to be asked again.
         prompt: Tokens sent, as far as servers say so.
         cached: Of these, the ones from the server's cache.
         completion: Tokens that came back.
@@ -140,6 +141,7 @@ class Counts:
     from_cache: int = 0
     rate_limits: int = 0
     retries: int = 0
+    in_part: int = 0
     prompt: int = 0
     cached: int = 0
     completion: int = 0

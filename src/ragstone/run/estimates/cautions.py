@@ -158,6 +158,8 @@ def of_models(tally: RunTally, counts: "Counts | None") -> Iterator[str]:
         yield reason("evidence_unknown", n=unknown)
     if unfound := tally.quotes["unfound"]:
         yield reason("quotes_unfound", n=unfound, quotes=tally.quotes["quotes"])
+    if counts is not None and counts.in_part:
+        yield reason("answered_in_part", n=counts.in_part)
     if counts is not None and counts.from_journal + counts.from_cache:
         yield reason(
             "answered_before", answered=counts.answered, here=counts.from_journal,
