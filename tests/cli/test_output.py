@@ -7,6 +7,7 @@ import re
 import resource
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -148,6 +149,27 @@ def test_help_is_quick_and_loads_nothing_heavy() -> None:
         "sys.exit(any(name in sys.modules for name in ('polars', 'numpy', 'pandas', 'logging')))"
     )
     subprocess.run([sys.executable, "-c", check], check=True)
+
+
+@pytest.mark.parametrize(
+    ("command", "most"),
+    [
+        (("--help",), 27),
+        (("metrics", "faithfulness"), 124),
+        (("judges",), 168),
+        (("runs", "{folder}"), 193),
+        (("show", "{run}"), 210),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_a_command_imports_what_it_needs(command: Sequence[str], most: int, demo: Path) -> None:
+    """Imports are most of the time of a short command; every module takes a millisecond or two."""
+    words = [word.format(run=demo, folder=demo.parent) for word in command]
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "ragstone", *words],
+        capture_output=True, text=True, check=True, encoding="utf-8",
+    )  # fmt: skip
+    assert len(re.findall(r"\| +ragstone\b", done.stderr)) <= most
 
 
 def test_every_command_has_help() -> None:
