@@ -1,4 +1,13 @@
-"""``ragstone annotate SOURCE``: queues of examples that people label in the browser."""
+"""``ragstone annotate SOURCE``: queues of examples that people label in the browser.
+
+Args:
+    annotators (NAMES): People who label, separated by commas: ann,ben. Each gets a link.
+    store (--labels STORE): Where labels are kept: a folder, a file, or an address postgresql://…
+        Default: labels.sqlite in the folder of the runs.
+    no_browser: Only print the addresses.
+    queue (QUEUE): The name of a queue, or STORE#QUEUE.
+    author (NAME): Who does it, for the audit log.
+"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -32,18 +41,6 @@ annotate = group(
     "Let people label examples in the browser. "
     "Labels are kept in labels.sqlite beside the runs, or in PostgreSQL.",
 )
-
-
-# What several commands of this file take.
-SHARED = """
-Args:
-    annotators (NAMES): People who label, separated by commas: ann,ben. Each gets a link.
-    store (--labels STORE): Where labels are kept: a folder, a file, or an address postgresql://…
-        Default: labels.sqlite in the folder of the runs.
-    no_browser: Only print the addresses.
-    queue (QUEUE): The name of a queue, or STORE#QUEUE.
-    author (NAME): Who does it, for the audit log.
-"""
 
 
 Order = Literal["random", "risk"]
