@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import typer
 
 from ragstone.core.errors import ModelError, RagstoneError, UnknownName
+from ragstone.core.grouping import grouped
 from ragstone.core.messages import in_shell
 
 from .options import load_user_metrics
@@ -81,9 +82,7 @@ def _list_judges() -> "Page":
     from ragstone.report.page import Facts, Note, Page, Paragraphs, quiet, section
 
     known = _known()
-    names_of: dict[str, list[str]] = {}
-    for judge in known:
-        names_of.setdefault(judge["about"], []).append(judge["name"])
+    names_of = grouped((judge["about"], judge["name"]) for judge in known)
     kinds_of = {judge["about"]: judge["kinds"] for judge in known}
     notes = []
     for about, names in names_of.items():

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ragstone.annotation.annotator_agreement import ColumnAgreement, Disagreement, LabelAgreement
+from ragstone.core.grouping import grouped
 from ragstone.report import page as ui
 from ragstone.report.number_format import counted, interval_cell, percent
 from ragstone.stats.agreement.coefficients import CoefficientName
@@ -172,9 +173,7 @@ def _dividing(item: Disagreement) -> ui.OutlineItem:
     unit = ""
     if item.unit is not None:
         unit = f", {item.unit}" if " " in item.unit else f", context {item.unit}"
-    by_label: dict[str, list[str]] = {}
-    for annotator, label in item.labels.items():
-        by_label.setdefault(label, []).append(annotator_name(annotator))
+    by_label = grouped((label, annotator_name(who)) for who, label in item.labels.items())
     ranked = sorted(by_label.items(), key=lambda pair: -len(pair[1]))
     votes = " · ".join(f"{label} ({', '.join(who)})" for label, who in ranked)
     notes = tuple(

@@ -15,6 +15,7 @@ from ragstone.annotation.adjudication import BrokenRule
 from ragstone.annotation.label_table import Completeness
 from ragstone.annotation.queue.form import QueueEvent, QueueForm
 from ragstone.annotation.queue.work_progress import QueueWork
+from ragstone.core.grouping import grouped
 from ragstone.core.messages import plain
 from ragstone.report import page as ui
 from ragstone.report.console import command
@@ -293,9 +294,7 @@ def _facts(sample: Sample, sheet: LabelSheet, out: Path | None) -> Iterator[ui.N
     low, high = sample.chances
     chance = f"{low:.3f}" if high - low < 5e-4 else f"{low:.3f} to {high:.3f}"
     yield ui.Note("probability", f"{chance}, kept with each row as inclusion_probability")
-    units: dict[str, list[str]] = {}
-    for item in sheet.asked:
-        units.setdefault(item.label, []).append(item.unit)
+    units = grouped((item.label, item.unit) for item in sheet.asked)
     of_units = (f"{label} (of each {' and '.join(of)})" for label, of in units.items())
     yield ui.Note("labels", ", ".join(of_units))
     if out is not None:

@@ -7,6 +7,7 @@ from textwrap import fill
 from ragstone.analysis.comparison.comparison_result import NARROW, Comparison, Comparisons, Ranked
 from ragstone.analysis.composite_weights.fit_weights import EQUAL, Fit, FittedWeights
 from ragstone.analysis.composite_weights.preferences import Sort
+from ragstone.core.grouping import grouped
 from ragstone.core.messages import argument, call
 from ragstone.report import number_format as fmt
 from ragstone.report import page as ui
@@ -48,9 +49,7 @@ def comparison_page(comparisons: Comparisons) -> ui.Page:
         blocks: list[ui.Block] = [_pair_table(tested, comparisons)] if tested else []
         blocks += [ui.Paragraphs(below)] if below else []
         sections.append(ui.Section(tuple(blocks), _title(a, b, pairs)))
-    by_name: dict[str, list[Ranked]] = {}
-    for rank in comparisons.ranking:
-        by_name.setdefault(rank.metric, []).append(rank)
+    by_name = grouped((rank.metric, rank) for rank in comparisons.ranking)
     ranked = [ranks for ranks in by_name.values() if any(rank.win_share != 0.5 for rank in ranks)]
     if ranked:
         about = "Bradley-Terry: probability of winning against a system of average strength"

@@ -16,6 +16,7 @@ from ragstone.analysis.release_gate.release_gate import (
     Decision,
     GateResult,
 )
+from ragstone.core.grouping import grouped
 from ragstone.core.messages import Reason, argument, call
 from ragstone.report import page as ui
 from ragstone.report.console import command
@@ -219,14 +220,12 @@ def _undecidable(result: GateResult) -> Iterator[str]:
 
 
 def _same(result: GateResult) -> tuple[str, ...]:
-    metrics: dict[tuple[str, str], list[str]] = {}
-    for rule in result.requirements:
-        if rule.same:
-            about = (rule.text.removeprefix(rule.metric).strip(), rule.group["system"])
-            metrics.setdefault(about, []).append(rule.metric)
-    systems: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for (text, system), names in metrics.items():
-        systems.setdefault((text, tuple(names)), []).append(system)
+    metrics = grouped(
+        ((rule.text.removeprefix(rule.metric).strip(), rule.group["system"]), rule.metric)
+        for rule in result.requirements
+        if rule.same
+    )
+    systems = grouped(((text, tuple(names)), system) for (text, system), names in metrics.items())
     return tuple(
         f"Met because the inputs are the same, {counted(len(names) * len(of), 'row')}: "
         f"{', '.join(map(short_name, names))} {text} ({', '.join(of)})"
