@@ -282,11 +282,10 @@ def _holds(
         case "system":
             return pl.col("system").is_in(values)
         case "slice":
+            by_field = grouped(value.partition(":")[::2] for value in values)
             return pl.all_horizontal(
                 _among(of.rows["id"].filter(of.field(field).is_in(of_field)))
-                for field, of_field in grouped(
-                    value.partition(":")[::2] for value in values
-                ).items()
+                for field, of_field in by_field.items()
             )
         case "status":
             return pl.any_horizontal(_has_status(of, value) for value in values)
