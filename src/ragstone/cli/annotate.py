@@ -34,6 +34,7 @@ from .output import SourceFirst, group, print_json, print_page, say
 
 if TYPE_CHECKING:
     from ragstone.annotation.queue.note_tags import QueueTags
+    from ragstone.annotation.queue.queue import Queue
     from ragstone.web.security import ServerAddress
 
 annotate = group(
@@ -181,7 +182,7 @@ def progress(queue: str, *, store: str = "", json: bool = False) -> None:
 
     Exit status: 0 done, 2 invalid input.
     """
-    _print_progress(*named_queue(queue, store), json=json)
+    _print_progress(*open_queue(queue, store), json=json)
 
 
 @options.in_group(annotate)
@@ -216,8 +217,7 @@ def extend(
     from ragstone.analysis.label_sampling.make_queue import more_examples
     from ragstone.annotation.queue.labels_store import check_person
 
-    queue, store = named_queue(queue, store)
-    opened = open_queue(queue, store)
+    opened, store = open_queue(queue, store)
     for who in _names(annotators):
         check_person(who)
     if source is not None:
@@ -229,7 +229,7 @@ def extend(
     if route is not None:
         opened.route(route, author)
     links = {who: opened.invite(who, by=author) for who in _names(annotators)}
-    _print_progress(queue, store, links, json=json)
+    _print_progress(opened, store, links, json=json)
 
 
 @options.in_group(annotate)
@@ -243,9 +243,9 @@ def revoke(
     Args:
         person: Whose link ends.
     """
-    queue, store = named_queue(queue, store)
-    open_queue(queue, store).revoke(person, author)
-    _print_progress(queue, store, json=json)
+    opened, store = open_queue(queue, store)
+    opened.revoke(person, author)
+    _print_progress(opened, store, json=json)
 
 
 @options.in_group(annotate)
@@ -272,8 +272,7 @@ def adjudicate(
 
     # A new link ends the old one.
     check_address(at)
-    queue, store = named_queue(queue, store)
-    opened = open_queue(queue, store)
+    opened, store = open_queue(queue, store)
     token = opened.invite(name or own_name(), "adjudicator")
     address = store or str(RUNS)
     open_in_browser(opened, address, {name or own_name(): token}, at, no_browser, json,
@@ -302,13 +301,13 @@ def take_labels(
     from ragstone.annotation.queue.queue_results import import_labels
     from ragstone.report.number_format import counted
 
-    queue, store = named_queue(queue, store)
-    imported, left_out = import_labels(open_queue(queue, store), read_label_table(files), author)
+    opened, _ = open_queue(queue, store)
+    imported, left_out = import_labels(opened, read_label_table(files), author)
     people = list(dict.fromkeys(imported))
     if json:
         print_json({"answers": len(imported), "people": people, "left_out": left_out})
         return
-    left = f"; {counted(left_out, 'row')} of what {queue} does not ask" if left_out else ""
+    left = f"; {counted(left_out, 'row')} of what {opened.name} does not ask" if left_out else ""
     say(f"Took over {counted(len(imported), 'item')} of {', '.join(people) or 'nobody'}{left}.")
 
 
@@ -340,13 +339,12 @@ def export(
     from ragstone.annotation.queue.note_tags import QueueTags
     from ragstone.core.database import POSTGRES
 
-    queue, store = named_queue(queue, store)
-    opened = open_queue(queue, store)
+    opened, store = open_queue(queue, store)
     if tags:
         _write_tags(QueueTags(open_store(store), opened), out, json=json)
         return
     address = store if store.startswith(POSTGRES) else open_store(store).name
-    labels([f"{address}#{queue}"], layout=layout, out=out, json=json)
+    labels([f"{address}#{opened.name}"], layout=layout, out=out, json=json)
 
 
 def _write_tags(tags: "QueueTags", out: Path, *, json: bool) -> None:
@@ -398,11 +396,10 @@ def _text(file: Path) -> str:
 
 
 def _print_progress(
-    name: str, store: str, links: dict[str, str] | None = None, *, json: bool
+    queue: "Queue", store: str, links: dict[str, str] | None = None, *, json: bool
 ) -> None:
     from ragstone.annotation.queue.work_progress import queue_work
     from ragstone.report.pages.annotation_pages import progress_page
 
-    queue = open_queue(name, store)
-    page = progress_page(queue_work(open_store(store), name), queue.events(), links)
+    page = progress_page(queue_work(open_store(store), queue.name), queue.events(), links)
     print_page(page, json=json)

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ragstone.core.messages import argument, call
 from ragstone.report import number_format as fmt
 from ragstone.report import page as ui
 from ragstone.report.reason_words import words
-from ragstone.stats import Interval as Ends
 from ragstone.stats.judge_quality.confusion import Threshold
 
 if TYPE_CHECKING:
@@ -30,19 +29,10 @@ FLAGS = {
 }
 
 
-class Found(Protocol):
-    """A measure of agreement, with its interval."""
-
-    @property
-    def value(self) -> float | None: ...
-    @property
-    def interval(self) -> Ends | None: ...
-
-
 KAPPA = ui.Scale(-1, 1, (ui.Mark(0, "chance"),))
 
-# The measures of a judge against people, in the order of the page.
-FIGURES: Mapping[str, Callable[["JudgeCheck"], Found | None]] = {
+# The measures of a judge against people, in the order of the page; each has a value and interval.
+FIGURES: Mapping[str, Callable[["JudgeCheck"], Any]] = {
     "agree": lambda check: None if check.words is None else check.words.accuracy,
     "sens.": lambda check: None if check.yes is None else check.yes.sensitivity,
     "spec.": lambda check: None if check.yes is None else check.yes.specificity,
@@ -83,7 +73,7 @@ def _people(calibration: "Calibration") -> str:
     return f"{fmt.counted(passport.n_examples, 'example')}, {people}"
 
 
-def interval_of(measure: Found | None) -> ui.IntervalCell:
+def interval_of(measure: Any) -> ui.IntervalCell:
     """A measure with its interval, as numbers without a drawing."""
     if measure is None:
         return ui.IntervalCell(None, None, None, strong=False)
