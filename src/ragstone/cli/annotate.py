@@ -14,20 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ragstone.core.errors import InputError
 
-from . import options
-from .annotate_queue import (
-    RUNS,
-    existing_queue,
-    folder_for_store,
-    folder_of,
-    named_queue,
-    open_in_browser,
-    open_queue,
-    open_store,
-    own_name,
-    queue_names,
-    serve_queue,
-)
+from . import annotate_queue, options
 from .labels import LayoutOption, labels
 from .options import load_user_metrics
 from .output import SourceFirst, group, print_json, print_page, say
@@ -128,14 +115,14 @@ def new(
     load_user_metrics(metrics_from or ())
     path = options.run_folder(Path(source)) or Path(source)
     if not path.exists():
-        source, store = named_queue(source, store)
-    address = store or str(folder_of(path))
+        source, store = annotate_queue.named_queue(source, store)
+    address = store or str(annotate_queue.folder_of(path))
     if not path.exists():
-        queue, is_new = existing_queue(source, address), False
+        queue, is_new = annotate_queue.existing_queue(source, address), False
     else:
         examples, chosen = _filtered(path, only) if only else (None, "")
-        with folder_for_store(address):
-            before = queue_names(address)
+        with annotate_queue.folder_for_store(address):
+            before = annotate_queue.queue_names(address)
             queue = make_queue.annotate(
                 path,
                 address,
@@ -158,7 +145,9 @@ def new(
                 seed=seed,
             )
         is_new = queue.name not in before
-    serve_queue(queue, address, path, _names(annotators), at, no_browser, json, is_new=is_new)
+    annotate_queue.serve_queue(
+        queue, address, path, _names(annotators), at, no_browser, json, is_new=is_new
+    )
 
 
 @options.in_group(annotate, "list")
@@ -171,7 +160,7 @@ def list_queues(*, store: str = "", json: bool = False) -> None:
     from ragstone.annotation.queue.work_progress import queue_work
     from ragstone.report.pages.annotation_pages import queues_page
 
-    database = open_store(store)
+    database = annotate_queue.open_store(store)
     works = [queue_work(database, row.name) for row in queues(database)]
     print_page(queues_page(database.name, works), json=json)
 
@@ -182,7 +171,7 @@ def progress(queue: str, *, store: str = "", json: bool = False) -> None:
 
     Exit status: 0 done, 2 invalid input.
     """
-    _print_progress(*open_queue(queue, store), json=json)
+    _print_progress(*annotate_queue.open_queue(queue, store), json=json)
 
 
 @options.in_group(annotate)
@@ -217,7 +206,7 @@ def extend(
     from ragstone.analysis.label_sampling.make_queue import more_examples
     from ragstone.annotation.queue.labels_store import check_person
 
-    opened, store = open_queue(queue, store)
+    opened, store = annotate_queue.open_queue(queue, store)
     for who in _names(annotators):
         check_person(who)
     if source is not None:
@@ -243,7 +232,7 @@ def revoke(
     Args:
         person: Whose link ends.
     """
-    opened, store = open_queue(queue, store)
+    opened, store = annotate_queue.open_queue(queue, store)
     opened.revoke(person, author)
     _print_progress(opened, store, json=json)
 
@@ -272,11 +261,11 @@ def adjudicate(
 
     # A new link ends the old one.
     check_address(at)
-    opened, store = open_queue(queue, store)
-    token = opened.invite(name or own_name(), "adjudicator")
-    address = store or str(RUNS)
-    open_in_browser(opened, address, {name or own_name(): token}, at, no_browser, json,
-          start=f"/annotate/{opened.name}/adjudicate")  # fmt: skip
+    opened, store = annotate_queue.open_queue(queue, store)
+    person = name or annotate_queue.own_name()
+    links = {person: opened.invite(person, "adjudicator")}
+    address, start = store or str(annotate_queue.RUNS), f"/annotate/{opened.name}/adjudicate"
+    annotate_queue.open_in_browser(opened, address, links, at, no_browser, json, start=start)
 
 
 @options.in_group(annotate, "import")
@@ -301,7 +290,7 @@ def take_labels(
     from ragstone.annotation.queue.queue_results import import_labels
     from ragstone.report.number_format import counted
 
-    opened, _ = open_queue(queue, store)
+    opened, _ = annotate_queue.open_queue(queue, store)
     imported, left_out = import_labels(opened, read_label_table(files), author)
     people = list(dict.fromkeys(imported))
     if json:
@@ -339,11 +328,11 @@ def export(
     from ragstone.annotation.queue.note_tags import QueueTags
     from ragstone.core.database import POSTGRES
 
-    opened, store = open_queue(queue, store)
+    opened, store = annotate_queue.open_queue(queue, store)
     if tags:
-        _write_tags(QueueTags(open_store(store), opened), out, json=json)
+        _write_tags(QueueTags(annotate_queue.open_store(store), opened), out, json=json)
         return
-    address = store if store.startswith(POSTGRES) else open_store(store).name
+    address = store if store.startswith(POSTGRES) else annotate_queue.open_store(store).name
     labels([f"{address}#{opened.name}"], layout=layout, out=out, json=json)
 
 
@@ -401,5 +390,7 @@ def _print_progress(
     from ragstone.annotation.queue.work_progress import queue_work
     from ragstone.report.pages.annotation_pages import progress_page
 
-    page = progress_page(queue_work(open_store(store), queue.name), queue.events(), links)
+    page = progress_page(
+        queue_work(annotate_queue.open_store(store), queue.name), queue.events(), links
+    )
     print_page(page, json=json)

@@ -33,30 +33,20 @@ def metrics(
         name: Metric to explain, or a family such as grounding; with --suite, a suite.
         suite: List suites instead of metrics.
     """
-    from ragstone.report.pages.catalogue_page import (
-        catalogue,
-        catalogue_page,
-        family_page,
-        metric_page,
-        named,
-        named_suite,
-        suite_page,
-        suites,
-    )
+    from ragstone.report.pages import catalogue_page as pages
 
     load_user_metrics(metrics_from or ())
     if suite:
-        page = suite_page([named_suite(name)] if name else suites())
+        page = pages.suite_page([pages.named_suite(name)] if name else pages.suites())
     elif name is None:
-        page = catalogue_page()
+        page = pages.catalogue_page()
     else:
         # A family may be named as a metric in it, which has more to explain.
-        of_family = {entry.name: entry for entry in catalogue() if entry.family == name}
-        is_family = of_family and name not in of_family
+        of_family = {entry.name: entry for entry in pages.catalogue() if entry.family == name}
         page = (
-            family_page(name, [*of_family.values()])
-            if is_family
-            else metric_page(named(name), name)
+            pages.metric_page(pages.named(name), name)
+            if not of_family or name in of_family
+            else pages.family_page(name, [*of_family.values()])
         )
     print_page(page, json=json)
 
