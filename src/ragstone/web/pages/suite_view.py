@@ -9,15 +9,8 @@ from ragstone.analysis.calibration.checked_run import checked_against_people
 from ragstone.core.grouping import grouped
 from ragstone.core.messages import argument, call
 from ragstone.metrics import read_metric, suite_named
-from ragstone.report.layouts import (
-    LAYOUTS,
-    Layout,
-    ReportFile,
-    as_asked,
-    limits_reached,
-    report_as,
-    reports_of,
-)
+from ragstone.report.layouts import LAYOUTS, as_asked, limits_reached, report_as, reports_of
+from ragstone.report.layouts.layout import Layout, ReportFile
 from ragstone.report.layouts.named_reports import FAMILIES
 from ragstone.report.number_format import Groups, bands_of
 from ragstone.report.page import Bar, BarPart
