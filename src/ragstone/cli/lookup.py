@@ -12,7 +12,7 @@ from ragstone.core.grouping import grouped
 from ragstone.core.messages import in_shell
 
 from .options import load_user_metrics
-from .output import BAD_INPUT, print_json, print_page
+from .output import BAD_INPUT, print_page
 
 if TYPE_CHECKING:
     from ragstone.judgements import Kind
@@ -69,7 +69,7 @@ def judges(kind: str | None = None, *, json: bool = False) -> None:
 
 
 def _list_judges() -> "Page":
-    from ragstone.report.page import Facts, Note, Page, Paragraphs, quiet, section
+    from ragstone.report.page import Facts, Note, Page, quiet, section
 
     known = _known()
     names_of = grouped((judge["about"], judge["name"]) for judge in known)
@@ -79,17 +79,17 @@ def _list_judges() -> "Page":
         title = names[0] if len(names) == 1 else "chat models"
         notes += [Note(title, ", ".join(names))] if len(names) > 1 else []
         notes += [Note(title, about), Note(title, quiet(f"fills {', '.join(kinds_of[about])}"))]
-    more = Paragraphs(("ragstone judges KIND shows how a kind is judged, such as support.",))
+    more = "ragstone judges KIND shows how a kind is judged, such as support."
     return Page("judges", "", (section(Facts(tuple(notes)), more),), record=lambda: known)
 
 
 def _of_kind(kind: "type[Kind]") -> "Page":
     from ragstone.judgements import instructions_for_people
-    from ragstone.report.page import Page, Paragraphs, quiet, section
+    from ragstone.report.page import Page, quiet, section
 
     filled_by = quiet(f"Filled by: {', '.join(_fillers(kind))}")
-    blocks = (Paragraphs((instructions_for_people(kind).rstrip(),)), Paragraphs((filled_by,)))
-    return Page("judges", kind.name, (section(*blocks),), record=lambda: _record(kind))
+    body = section(instructions_for_people(kind).rstrip(), filled_by)
+    return Page("judges", kind.name, (body,), record=lambda: _record(kind))
 
 
 def _record(kind: "type[Kind]") -> dict[str, Any]:
@@ -198,13 +198,8 @@ def models(action: Action = "list", name: str | None = None, *, json: bool = Fal
     """
     if action == "list":
         page = _list_models()
-    elif action == "pull":
-        page = _pull(name)
-    elif action == "verify":
-        page = _verify(name)
     else:
-        _clear(json)
-        return
+        page = {"pull": _pull, "verify": _verify, "clear": _clear}[action](name)
     print_page(page, json=json)
     record: Any = page.record()
     if action == "verify" and any(model["faults"] for model in record):
@@ -213,13 +208,13 @@ def models(action: Action = "list", name: str | None = None, *, json: bool = Fal
 
 def _list_models() -> "Page":
     from ragstone.models import BUILTIN, cache_folder, stored
-    from ragstone.report.page import Facts, Note, Page, Paragraphs, section, strong
+    from ragstone.report.page import Facts, Note, Page, section, strong
 
     models = [(model, _facts(model)) for model in stored()]
     sections = [_section(*model) for model in models]
     if all(model.origin.name != BUILTIN for model, _ in models):
         lacking = (strong(BUILTIN), "  not there yet: ragstone models pull")
-        sections.append(section(Paragraphs((lacking,))))
+        sections.append(section(lacking))
     words, embeddings = _embeddings()
     sections.append(section(Facts((Note("embeddings", words),))))
     record = {
@@ -253,7 +248,7 @@ def _pull(name: str | None) -> "Page":
 
 def _verify(name: str | None) -> "Page":
     from ragstone.models import damage, stored
-    from ragstone.report.page import Outline, OutlineItem, Page, Paragraphs, section, strong
+    from ragstone.report.page import Outline, OutlineItem, Page, section, strong
 
     models = stored()
     chosen = [
@@ -267,22 +262,22 @@ def _verify(name: str | None) -> "Page":
         words = "DAMAGED" if faults else f"whole, {len(model.files)} files"
         again = f"Fetch it again: ragstone models pull {model.origin.pulled_as}"
         lines = [*faults, again] if faults else []
-        title = Paragraphs(((strong(model.origin.pulled_as), f"  {words}"),))
+        title = (strong(model.origin.pulled_as), f"  {words}")
         sections.append(section(title, Outline(tuple(map(OutlineItem, lines)))))
     if not results:
-        sections.append(section(Paragraphs(("No model is stored here.",))))
+        sections.append(section("No model is stored here."))
     record = [{**_facts(model), "faults": faults} for model, faults in results]
     return Page("models", name or "", tuple(sections), record=lambda: record)
 
 
-def _clear(json: bool) -> None:
+def _clear(_: str | None) -> "Page":
     from ragstone.models import clear
+    from ragstone.report.page import Page, section
 
     before = clear()
-    if json:
-        print_json({"cleared": before.vectors, "bytes": before.size})
-    else:
-        typer.echo(f"{before.vectors:,} vectors cleared, {_megabytes(before.size)}")
+    cleared = section(f"{before.vectors:,} vectors cleared, {_megabytes(before.size)}")
+    record = {"cleared": before.vectors, "bytes": before.size}
+    return Page("models", "", (cleared,), record=lambda: record)
 
 
 def _section(model: "Stored", stated: dict[str, Any]) -> "Section":

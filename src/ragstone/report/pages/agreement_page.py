@@ -74,11 +74,9 @@ def agreement_page(result: LabelAgreement) -> ui.Page:
     sections += [ui.Section(tuple(_blocks(item)), _title(item)) for item in compared]
     if alone := ", ".join(column.name for column in columns if not column.n_shared):
         why = ui.quiet("labelled by one annotator only, so there is nothing to compare  ")
-        sections.append(ui.section(ui.Paragraphs(((why, alone),))))
+        sections.append(ui.section((why, alone)))
     if not columns:
-        sections.append(
-            ui.section(ui.Paragraphs(("No label counts, so there is nothing to compare.",)))
-        )
+        sections.append(ui.section("No label counts, so there is nothing to compare."))
     if compared:
         sections += [ui.small_print(_legend(compared)), ui.small_print(_small_print(compared))]
     return ui.Page(

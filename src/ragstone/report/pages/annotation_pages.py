@@ -41,16 +41,11 @@ def queues_page(store: str, queues: Sequence[QueueWork]) -> ui.Page:
         for queue in queues
     ]  # fmt: skip
     none = ui.quiet("No queue yet: ragstone annotate RUN --tasks grounding makes one.")
-    sections = (
-        (
-            ui.section(ui.Paragraphs((tuple(queues_sentence(queues)),))),
-            ui.section(ui.table(columns, rows)),
-        )
-        if rows
-        else (ui.section(ui.Paragraphs((none,))),)
-    )
+    sections = [ui.section(none)]
+    if rows:
+        sections = [ui.section(queues_sentence(queues)), ui.section(ui.table(columns, rows))]
     return ui.Page(
-        "annotate", store, sections,
+        "annotate", store, tuple(sections),
         record=lambda: {
             "store": store,
             "queues": [_record(queue) | {"people": len(queue.people)} for queue in queues],

@@ -265,7 +265,7 @@ def passport_page(calibration: "Calibration") -> ui.Page:
         *([ui.Note("plan", judge.plan)] if judge.plan else []),
         *(ui.Note("local", part) for part in judge.local),
     )
-    sections = [ui.section(ui.Paragraphs((void,)), ui.Facts(facts))]
+    sections = [ui.section(void, ui.Facts(facts))]
     if whole := [estimate for estimate in calibration.estimates if not estimate.group]:
         ways = (ui.Heading(word, level=level) for word in ("judge", "labels alone", "corrected"))
         rows = [
@@ -289,7 +289,7 @@ def passport_page(calibration: "Calibration") -> ui.Page:
             "probabilities are weighted by the inverse."
         )
         sections.append(ui.section(by_unit, title="Against people, unit by unit"))
-        sections.append(ui.section(ui.Paragraphs((worth,))))
+        sections.append(ui.section(worth))
     changed = (
         ui.Note("asked again", _rates(passport.flips)),
         ui.Note("order of two answers", _rates((passport.order,) if passport.order else ())),

@@ -33,30 +33,27 @@ READING = (
 
 def conversations_page(conversations: "Conversations", *, limit: int | None = None) -> ui.Page:
     """Return the page: how many there are and were resolved, each metric, the worst ``limit``."""
-    sections: tuple[ui.Section, ...]
     if conversations:
         figures = conversations.figures
         notes = [*(ui.Note(name, text) for name, text in READING),
                  *fmt.method_notes((figure.method for figure in figures), ROWS)]  # fmt: skip
-        sections = (
-            ui.section(ui.Paragraphs((sentence(conversations),))),
+        sections = [
+            ui.section(sentence(conversations)),
             *conversation_sections(conversations),
             *_worst(conversations, SHOWN if limit is None else limit),
             ui.small_print(notes),
-        )
+        ]
     elif conversations.counts:
         single = fmt.counted(sum(count.single for count in conversations.counts), "session")
-        sections = (
-            ui.section(ui.Paragraphs((f"There is no conversation: {single} of a single turn.",))),
-        )
+        sections = [ui.section(f"There is no conversation: {single} of a single turn.")]
     else:
         why = (
             "No example names its session. It is read from a field such as session_id or "
             f"conversation_id; {argument('columns', 'session=COLUMN')} names another."
         )
-        sections = (ui.section(ui.Paragraphs((why,))),)
+        sections = [ui.section(why)]
     return ui.Page(
-        "conversations", str(conversations.run), sections,
+        "conversations", str(conversations.run), tuple(sections),
         record=lambda: {"run": str(conversations.run), **conversations.to_dict()},
     )  # fmt: skip
 

@@ -54,9 +54,7 @@ def list_page(run: Path, corrections: Sequence[Correction], example: str | None 
     listed = [correction for correction in corrections if example in (None, correction.example)]
     columns = (ui.Heading("example", key=True), "judgement", "was", "is", "by", "why", "when (UTC)")
     none = "Nothing was corrected: ragstone correct RUN EXAMPLE shows what can be."
-    body = ui.section(
-        ui.table(columns, map(_listed, listed)) if listed else ui.Paragraphs((ui.quiet(none),))
-    )
+    body = ui.section(ui.table(columns, map(_listed, listed)) if listed else ui.quiet(none))
     return ui.Page(
         "corrections", str(run), (body,),
         record=lambda: {"overrules": [correction.to_dict() for correction in listed]},
@@ -72,7 +70,7 @@ def can_be_page(run: Path, example: str, judgements: Sequence[Judgement]) -> ui.
         for item in judgements
     ]  # fmt: skip
     none = ui.quiet("No judge judged anything of it that could be corrected.")
-    body = ui.section(ui.table(columns, rows) if rows else ui.Paragraphs((none,)))
+    body = ui.section(ui.table(columns, rows) if rows else none)
     return ui.Page(
         "corrections", f"{run}  {example}", (body,),
         record=lambda: {"example": example, "judgements": list(map(_judgement, judgements))},

@@ -48,7 +48,7 @@ def full_page(
         sections.append(ui.section(estimate_table(listed, suites, checked)))
         sections += map(ui.section, distributions(groups.whole))
     else:
-        sections.append(ui.section(ui.Paragraphs((NOTHING,))))
+        sections.append(ui.section(NOTHING))
     if summary and summary.conversations:
         sections += conversation_sections(summary.conversations)
     sections += (slices(field, groups.sliced(field), suites) for field in groups.fields)

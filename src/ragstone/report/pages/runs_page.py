@@ -111,25 +111,16 @@ def runs_page(folder: Path, runs: Sequence[FoundRun]) -> ui.Page:
     if panels := legend(judges):
         sections.append(ui.small_print(panels))
     if not runs:
-        sections = [
-            ui.section(ui.Paragraphs((ui.quiet(f"No run in {folder}: ragstone evaluate DATA"),)))
-        ]
+        sections = [ui.section(ui.quiet(f"No run in {folder}: ragstone evaluate DATA"))]
     record = {"runs": list(map(_run_as_data, runs))}
     return ui.Page("runs", str(folder), tuple(sections), record=lambda: record)
 
 
 def _run_cells(run: FoundRun) -> list[ui.Cell]:
     name, written = ui.RowName(str(run.path)), ui.quiet(f"{run.changed:%Y-%m-%d %H:%M}")
+    unknown = ("–", ui.Count(None), ui.Count(None))
     if run.form is None:
-        return [
-            name,
-            "–",
-            ui.Count(None),
-            ui.Count(None),
-            "–",
-            written,
-            ui.Phrase("damaged", "bad"),
-        ]
+        return [name, *unknown, "–", written, ui.Phrase("damaged", "bad")]
     data, beat = run.form.data, run.beat
     judges = ", ".join(short_judge(judge.name) for judge in run.form.judges if judge.kinds) or "–"
     if run.form.finished:
@@ -140,7 +131,7 @@ def _run_cells(run: FoundRun) -> list[ui.Cell]:
         far = f"{beat.examples:,} rows" if beat.fraction is None else f"{beat.fraction:.0%}"
         workers = "" if beat.workers is None else f", {fmt.counted(beat.workers, 'worker')}"
         state = ui.quiet(f"running, {far}{workers}")
-    return [name, "–", ui.Count(None), ui.Count(None), judges, written, state]
+    return [name, *unknown, judges, written, state]
 
 
 def _run_as_data(run: FoundRun) -> dict[str, object]:

@@ -1,6 +1,6 @@
 """Examples: the answers of a run as a table that filters, sorts, and remembers how."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 from markupsafe import Markup
@@ -178,7 +178,7 @@ def _shows(
     page = request.list_page(grouped.height, ROWS)
     at = grouped[page.rows]
     within = query([("within", matching.text)]) if matching.query else ""
-    rows = _rows(of, name, at, metrics, within)
+    rows = list(_rows(of, name, at, metrics, within))
     return {
         "run": name,
         "rows": rows,
@@ -287,7 +287,7 @@ def _grouped(of: ExampleRows, chosen: pl.DataFrame) -> pl.DataFrame:
 
 def _rows(
     of: ExampleRows, name: str, at: pl.DataFrame, metrics: Sequence[str], within: str
-) -> list[View]:
+) -> Iterator[View]:
     ids = at["id"]
     mine = pl.col("id").is_in(ids.implode())
     texts = dict(of.run.examples(["id", "question"], where=mine).iter_rows())
@@ -299,26 +299,22 @@ def _rows(
         for row in of.repeats.filter(pl.col("question_id").is_in(at["question_id"].implode()))
         .to_dicts()
     }  # fmt: skip
-    views = []
     for row in at.to_dicts():
         id, score_row = row["id"], scores[row["id"]]
         several = repeats.get((row["question_id"], row["system"]))
         label = score_row.get(f"label {OUTCOME}") or ""
         stage = stages.get(id)
-        views.append(
-            {
-                "id": id,
-                "path": f"{run_path(name, 'examples', id)}{within}",
-                "question": shortened(texts[id], LONGEST_QUESTION),
-                "system": row["system"],
-                "outcome": (label if label in SHAPES else "other", spoken(label)) if label else (),
-                "code": codes.get(id, ""),
-                "cells": [_cell(score_row, several, metric) for metric in metrics],
-                "fault": "" if stage in (None, NO_FAULT) else NAMES[stage],
-                "repeats": _repeated(several, row["matching"]),
-            }
-        )
-    return views
+        yield {
+            "id": id,
+            "path": f"{run_path(name, 'examples', id)}{within}",
+            "question": shortened(texts[id], LONGEST_QUESTION),
+            "system": row["system"],
+            "outcome": (label if label in SHAPES else "other", spoken(label)) if label else (),
+            "code": codes.get(id, ""),
+            "cells": [_cell(score_row, several, metric) for metric in metrics],
+            "fault": "" if stage in (None, NO_FAULT) else NAMES[stage],
+            "repeats": _repeated(several, row["matching"]),
+        }
 
 
 def _cell(
