@@ -43,11 +43,10 @@ def metrics(
     else:
         # A family may be named as a metric in it, which has more to explain.
         of_family = {entry.name: entry for entry in pages.catalogue() if entry.family == name}
-        page = (
-            pages.metric_page(pages.named(name), name)
-            if not of_family or name in of_family
-            else pages.family_page(name, [*of_family.values()])
-        )
+        if of_family and name not in of_family:
+            page = pages.family_page(name, [*of_family.values()])
+        else:
+            page = pages.metric_page(pages.named(name), name)
     print_page(page, json=json)
 
 

@@ -175,20 +175,13 @@ Items = Iterator[ui.OutlineItem]
 def example_page(dossier: Dossier, *, prompts: bool = False) -> ui.Page:
     """The page of a dossier, in reading order: question, contexts, answer, judgements."""
     example, parts = dossier.example, dossier.parts
-    references = len(example.reference)
     outlines: dict[str, Items] = {
         "Contexts": _contexts(dossier),
         "Answer": _answer(dossier),
-        "Claims of the answer": (
-            _unit("claim", claim, f"{claim.place + 1:>2}", references) for claim in parts["claim"]
-        ),
+        "Claims of the answer": _numbered(dossier, "claim"),
         "Reference": _reference(dossier),
-        "Criteria": (
-            _unit("criterion", item, f"{item.place + 1:>2}") for item in parts["criterion"]
-        ),
-        "Gold evidence": (
-            _unit("evidence", item, f"{item.place + 1:>2}") for item in parts["evidence"]
-        ),
+        "Criteria": _numbered(dossier, "criterion"),
+        "Gold evidence": _numbered(dossier, "evidence"),
         "Other judgements": _whole(dossier, with_answer=False),
         "Labels of people": (
             ui.OutlineItem((ui.strong(name), f"  {_plain(value)}"))
@@ -260,6 +253,12 @@ def _unit(unit: Unit, part: JudgedPart, lead: str, references: int = 1) -> ui.Ou
     head, below = _said(unit, part, references)
     text = ui.Phrase(part.text or "", "text")
     return ui.OutlineItem((text, *head) if head else text, below, lead=lead)
+
+
+def _numbered(dossier: Dossier, unit: Unit) -> Items:
+    references = len(dossier.example.reference) if unit == "claim" else 1
+    for part in dossier.parts[unit]:
+        yield _unit(unit, part, f"{part.place + 1:>2}", references)
 
 
 def _answer(dossier: Dossier) -> Items:

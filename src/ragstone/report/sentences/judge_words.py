@@ -173,7 +173,7 @@ def comparison_sentences(ones: Sequence["Comparison"], lead: str) -> Said:
     if not verdicts["better"] and not verdicts["worse"]:
         return [*_undecided(tested, verdicts, a, b), *_settled(first)]
     ordered = sorted(tested, key=lambda pair: pair.metric != lead)
-    return [*_decided(ordered, verdicts, a, b), *_rest(tested, verdicts)]
+    return [*_decided(ordered, a, b), *_rest(tested, verdicts)]
 
 
 def not_paired(ones: Sequence["Comparison"]) -> str:
@@ -230,20 +230,16 @@ def _difference(pair: "Comparison") -> str:
     return f"{text} ({_with_sign(pair.low)} to {_with_sign(pair.high)}, n {pair.n_pairs:,})"
 
 
-def _decided(tested: Sequence["Comparison"], verdicts: Counter[str], a: str, b: str) -> Said:
+def _decided(tested: Sequence["Comparison"], a: str, b: str) -> Said:
     better = [pair for pair in tested if pair.verdict == "better"]
     worse = [pair for pair in tested if pair.verdict == "worse"]
     of = fmt.counted(len(tested), "metric")
     parts: Said = []
     if better:
-        on = f" than {b} on {verdicts['better']:,} of {of}: {_named(better)}"
+        on = f" than {b} on {len(better):,} of {of}: {_named(better)}"
         parts += [f"{a} is ", strong("better"), on]
     if worse:
-        on = (
-            f" on {verdicts['worse']:,}"
-            if better
-            else f" than {b} on {verdicts['worse']:,} of {of}"
-        )
+        on = f" on {len(worse):,}" if better else f" than {b} on {len(worse):,} of {of}"
         parts += ["; it is " if better else f"{a} is ", strong("worse"), f"{on}: {_named(worse)}"]
     return [*parts, "."]
 

@@ -143,22 +143,15 @@ def _forest_row(comparison: Comparison, reach: float, name: str, path: str) -> V
     cell = fmt.difference_cell(comparison, reach)
     cautions = [comparison.caution] if comparison.caution else []
     sentences = [words(reason) for reason in (*comparison.reasons, *cautions)]
-    beside = (
-        f"{fmt.counted(comparison.n_pairs, 'pair')} only"
-        if comparison.caution
-        else fmt.needed_pairs(comparison)
-    )
-    if (
-        comparison.verdict == "cannot_tell"
-        and comparison.n_needed_reason
-        and comparison.margin is not None
-    ):
+    beside = fmt.needed_pairs(comparison)
+    if comparison.caution:
+        beside = f"{fmt.counted(comparison.n_pairs, 'pair')} only"
+    is_open = comparison.verdict == "cannot_tell" and comparison.margin is not None
+    if is_open and comparison.n_needed_reason:
         sentences.append(words(comparison.n_needed_reason))
-    wins = (
-        charts.wins(comparison.wins, comparison.ties, comparison.losses)
-        if comparison.n_pairs and comparison.better != "0"
-        else ""
-    )
+    wins = ""
+    if comparison.n_pairs and comparison.better != "0":
+        wins = charts.wins(comparison.wins, comparison.ties, comparison.losses)
     return {
         "one": comparison,
         "name": name,
