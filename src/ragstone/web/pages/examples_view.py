@@ -65,10 +65,8 @@ def examples_table(
     here = run_path(name)
     if request.one("clear"):
         return Elsewhere(f"{here}{PLACE}", {COOKIE: ("", here)})
-    if (
-        not request.query
-        and (last := filters.ExampleFilter.read(request.cookies.get(COOKIE, ""))).query
-    ):
+    last = filters.ExampleFilter.read(request.cookies.get(COOKIE, ""))
+    if last.query and not request.query:
         return Elsewhere(f"{here}{query(last.query)}")
     matching = filters.ExampleFilter.of(request.query)
     rows = example_rows(run)
