@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 
 if TYPE_CHECKING:
+    from ragstone.analysis.release_gate.gate_checks import On
     from ragstone.analysis.release_gate.release_gate import GateResult
     from ragstone.data import Example
     from ragstone.run import Run
@@ -39,6 +40,14 @@ class Ragstone:
         run: "Run | str | Path",
         require: str | Sequence[str] = (),
         *,
+        no_worse_than: str | Sequence[str] = (),
+        only: str | Sequence[str] = (),
+        system: str | Sequence[str] = (),
+        on: "On" = "interval",
+        level: float = 0.05,
+        max_missing: float = 0.05,
+        labels: Sequence[str | Path] = (),
+        cluster: str | None = None,
         cannot_tell: Literal["fail", "skip"] = "fail",
         worst: int = SHOWN,
         **options: Any,
@@ -48,18 +57,37 @@ class Ragstone:
         Args:
             run: A run, or its folder.
             require: ``METRIC OP BAR``.
+            no_worse_than: ``BASELINE:MARGIN``.
+            only: Apply ``no_worse_than`` to these metrics only.
+            system: Apply the gate to these systems only.
+            on: ``point`` decides on the point estimates, without confidence intervals.
+            level: One-sided significance level.
+            max_missing: The largest share of a requirement's scores that may be missing.
+            labels: Label files by people: decide on estimates corrected by them.
+            cluster: Field whose rows are not independent; by default the run's own.
             cannot_tell: Whether the test fails or is skipped if there are too few examples to
                 decide. If something that the gate needs is missing, it always fails.
             worst: How many of the worst examples to print for each requirement, at most ten.
-            options: Of ``ragstone.gate``, such as ``no_worse_than``, ``system``, ``on``, ``level``,
-                ``max_missing`` or ``labels``.
+            options: Others of ``ragstone.gate``, such as ``assume_random``.
 
         Returns:
             The decision, if the gate passes.
         """
         from ragstone.analysis import gate
 
-        result = gate(run, require, **options)
+        result = gate(
+            run,
+            require,
+            no_worse_than=no_worse_than,
+            only=only,
+            system=system,
+            on=on,
+            level=level,
+            max_missing=max_missing,
+            labels=labels,
+            cluster=cluster,
+            **options,
+        )
         if result.decision != "pass":
             from ragstone.report.pages.release_gate_page import gate_page
             from ragstone.report.render.terminal import as_text
