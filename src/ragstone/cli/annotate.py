@@ -1,41 +1,5 @@
-"""``ragstone annotate SOURCE``: queues of examples that people label in the browser."""
+"""``ragstone annotate SOURCE``: queues of examples that people label in the browser.
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal
-
-from ragstone.core.errors import InputError
-
-from . import options
-from .annotate_queue import (
-    RUNS,
-    existing_queue,
-    folder_for_store,
-    folder_of,
-    named_queue,
-    open_in_browser,
-    open_queue,
-    open_store,
-    own_name,
-    queue_names,
-    serve_queue,
-)
-from .labels import LayoutOption, labels
-from .options import load_user_metrics
-from .output import SourceFirst, group, print_json, print_page, say
-
-if TYPE_CHECKING:
-    from ragstone.annotation.queue.note_tags import QueueTags
-    from ragstone.web.security import ServerAddress
-
-annotate = group(
-    SourceFirst,
-    "Let people label examples in the browser. "
-    "Labels are kept in labels.sqlite beside the runs, or in PostgreSQL.",
-)
-
-
-# What several commands of this file take.
-SHARED = """
 Args:
     annotators (NAMES): People who label, separated by commas: ann,ben. Each gets a link.
     store (--labels STORE): Where labels are kept: a folder, a file, or an address postgresql://…
@@ -44,6 +8,27 @@ Args:
     queue (QUEUE): The name of a queue, or STORE#QUEUE.
     author (NAME): Who does it, for the audit log.
 """
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from ragstone.core.errors import InputError
+
+from . import annotate_queue, options
+from .labels import LayoutOption, labels
+from .options import load_user_metrics
+from .output import SourceFirst, group, print_json, print_page, say
+
+if TYPE_CHECKING:
+    from ragstone.annotation.queue.note_tags import QueueTags
+    from ragstone.annotation.queue.queue import Queue
+    from ragstone.web.security import ServerAddress
+
+annotate = group(
+    SourceFirst,
+    "Let people label examples in the browser. "
+    "Labels are kept in labels.sqlite beside the runs, or in PostgreSQL.",
+)
 
 
 Order = Literal["random", "risk"]
@@ -130,14 +115,14 @@ def new(
     load_user_metrics(metrics_from or ())
     path = options.run_folder(Path(source)) or Path(source)
     if not path.exists():
-        source, store = named_queue(source, store)
-    address = store or str(folder_of(path))
+        source, store = annotate_queue.named_queue(source, store)
+    address = store or str(annotate_queue.folder_of(path))
     if not path.exists():
-        queue, is_new = existing_queue(source, address), False
+        queue, is_new = annotate_queue.existing_queue(source, address), False
     else:
         examples, chosen = _filtered(path, only) if only else (None, "")
-        with folder_for_store(address):
-            before = queue_names(address)
+        with annotate_queue.folder_for_store(address):
+            before = annotate_queue.queue_names(address)
             queue = make_queue.annotate(
                 path,
                 address,
@@ -160,7 +145,9 @@ def new(
                 seed=seed,
             )
         is_new = queue.name not in before
-    serve_queue(queue, address, path, _names(annotators), at, no_browser, json, is_new=is_new)
+    annotate_queue.serve_queue(
+        queue, address, path, _names(annotators), at, no_browser, json, is_new=is_new
+    )
 
 
 @options.in_group(annotate, "list")
@@ -173,7 +160,7 @@ def list_queues(*, store: str = "", json: bool = False) -> None:
     from ragstone.annotation.queue.work_progress import queue_work
     from ragstone.report.pages.annotation_pages import queues_page
 
-    database = open_store(store)
+    database = annotate_queue.open_store(store)
     works = [queue_work(database, row.name) for row in queues(database)]
     print_page(queues_page(database.name, works), json=json)
 
@@ -184,7 +171,7 @@ def progress(queue: str, *, store: str = "", json: bool = False) -> None:
 
     Exit status: 0 done, 2 invalid input.
     """
-    _print_progress(*named_queue(queue, store), json=json)
+    _print_progress(*annotate_queue.open_queue(queue, store), json=json)
 
 
 @options.in_group(annotate)
@@ -219,8 +206,7 @@ def extend(
     from ragstone.analysis.label_sampling.make_queue import more_examples
     from ragstone.annotation.queue.labels_store import check_person
 
-    queue, store = named_queue(queue, store)
-    opened = open_queue(queue, store)
+    opened, store = annotate_queue.open_queue(queue, store)
     for who in _names(annotators):
         check_person(who)
     if source is not None:
@@ -232,7 +218,7 @@ def extend(
     if route is not None:
         opened.route(route, author)
     links = {who: opened.invite(who, by=author) for who in _names(annotators)}
-    _print_progress(queue, store, links, json=json)
+    _print_progress(opened, store, links, json=json)
 
 
 @options.in_group(annotate)
@@ -246,9 +232,9 @@ def revoke(
     Args:
         person: Whose link ends.
     """
-    queue, store = named_queue(queue, store)
-    open_queue(queue, store).revoke(person, author)
-    _print_progress(queue, store, json=json)
+    opened, store = annotate_queue.open_queue(queue, store)
+    opened.revoke(person, author)
+    _print_progress(opened, store, json=json)
 
 
 @options.in_group(annotate)
@@ -275,12 +261,11 @@ def adjudicate(
 
     # A new link ends the old one.
     check_address(at)
-    queue, store = named_queue(queue, store)
-    opened = open_queue(queue, store)
-    token = opened.invite(name or own_name(), "adjudicator")
-    address = store or str(RUNS)
-    open_in_browser(opened, address, {name or own_name(): token}, at, no_browser, json,
-          start=f"/annotate/{opened.name}/adjudicate")  # fmt: skip
+    opened, store = annotate_queue.open_queue(queue, store)
+    person = name or annotate_queue.own_name()
+    links = {person: opened.invite(person, "adjudicator")}
+    address, start = store or str(annotate_queue.RUNS), f"/annotate/{opened.name}/adjudicate"
+    annotate_queue.open_in_browser(opened, address, links, at, no_browser, json, start=start)
 
 
 @options.in_group(annotate, "import")
@@ -305,13 +290,13 @@ def take_labels(
     from ragstone.annotation.queue.queue_results import import_labels
     from ragstone.report.number_format import counted
 
-    queue, store = named_queue(queue, store)
-    imported, left_out = import_labels(open_queue(queue, store), read_label_table(files), author)
+    opened, _ = annotate_queue.open_queue(queue, store)
+    imported, left_out = import_labels(opened, read_label_table(files), author)
     people = list(dict.fromkeys(imported))
     if json:
         print_json({"answers": len(imported), "people": people, "left_out": left_out})
         return
-    left = f"; {counted(left_out, 'row')} of what {queue} does not ask" if left_out else ""
+    left = f"; {counted(left_out, 'row')} of what {opened.name} does not ask" if left_out else ""
     say(f"Took over {counted(len(imported), 'item')} of {', '.join(people) or 'nobody'}{left}.")
 
 
@@ -343,13 +328,12 @@ def export(
     from ragstone.annotation.queue.note_tags import QueueTags
     from ragstone.core.database import POSTGRES
 
-    queue, store = named_queue(queue, store)
-    opened = open_queue(queue, store)
+    opened, store = annotate_queue.open_queue(queue, store)
     if tags:
-        _write_tags(QueueTags(open_store(store), opened), out, json=json)
+        _write_tags(QueueTags(annotate_queue.open_store(store), opened), out, json=json)
         return
-    address = store if store.startswith(POSTGRES) else open_store(store).name
-    labels([f"{address}#{queue}"], layout=layout, out=out, json=json)
+    address = store if store.startswith(POSTGRES) else annotate_queue.open_store(store).name
+    labels([f"{address}#{opened.name}"], layout=layout, out=out, json=json)
 
 
 def _write_tags(tags: "QueueTags", out: Path, *, json: bool) -> None:
@@ -401,11 +385,12 @@ def _text(file: Path) -> str:
 
 
 def _print_progress(
-    name: str, store: str, links: dict[str, str] | None = None, *, json: bool
+    queue: "Queue", store: str, links: dict[str, str] | None = None, *, json: bool
 ) -> None:
     from ragstone.annotation.queue.work_progress import queue_work
     from ragstone.report.pages.annotation_pages import progress_page
 
-    queue = open_queue(name, store)
-    page = progress_page(queue_work(open_store(store), name), queue.events(), links)
+    page = progress_page(
+        queue_work(annotate_queue.open_store(store), queue.name), queue.events(), links
+    )
     print_page(page, json=json)

@@ -92,10 +92,12 @@ def named_queue(name: str, store: str) -> tuple[str, str]:
     return (queue, address) if mark and not store else (name, store)
 
 
-def open_queue(name: str, store: str) -> "Queue":
+def open_queue(name: str, store: str) -> tuple["Queue", str]:
+    """A queue and its store, which ``STORE#QUEUE`` names both."""
     from ragstone.annotation.queue.queue import Queue
 
-    return Queue(open_store(store, name), name)
+    name, store = named_queue(name, store)
+    return Queue(open_store(store, name), name), store
 
 
 def own_name() -> str:

@@ -1,4 +1,16 @@
-"""Guard commands: assess answers of a file, calibrate a confidence gate, check its promise."""
+"""Guard commands: assess answers of a file, calibrate a confidence gate, check its promise.
+
+Args:
+    judge (-j NAME): Who judges the sentences: local:strings (the default), local, nli:NAME,
+        openai:MODEL or http://HOST/v1#MODEL.
+    labelled (LABELLED): Answers of which people said whether they are faithful: rows with a score
+        (score, faithful and perhaps cluster), or examples, which are scored as the guard does.
+    label (NAME): The field that says whether an answer is faithful: yes or no, or the votes of
+        several people.
+    cluster (FIELD): Field that groups dependent rows. Default: answers to one question, or from one
+        set of contexts, belong together.
+    deadline (S): Seconds for one answer, where answers are scored; what takes longer has no score.
+"""
 
 import json as plain_json
 from contextlib import nullcontext
@@ -19,21 +31,6 @@ if TYPE_CHECKING:
 
 
 guard = group(SourceFirst, "Check answers as the guard does: ragstone guard FILE.")
-
-
-# What several commands of this file take.
-SHARED = """
-Args:
-    judge (-j NAME): Who judges the sentences: local:strings (the default), local, nli:NAME,
-        openai:MODEL or http://HOST/v1#MODEL.
-    labelled (LABELLED): Answers of which people said whether they are faithful: rows with a score
-        (score, faithful and perhaps cluster), or examples, which are scored as the guard does.
-    label (NAME): The field that says whether an answer is faithful: yes or no, or the votes of
-        several people.
-    cluster (FIELD): Field that groups dependent rows. Default: answers to one question, or from one
-        set of contexts, belong together.
-    deadline (S): Seconds for one answer, where answers are scored; what takes longer has no score.
-"""
 
 
 @options.in_group(guard, "assess")

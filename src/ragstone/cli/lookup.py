@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import typer
 
 from ragstone.core.errors import ModelError, RagstoneError, UnknownName
+from ragstone.core.grouping import grouped
 from ragstone.core.messages import in_shell
 
 from .options import load_user_metrics
-from .output import BAD_INPUT, print_json, print_page
+from .output import BAD_INPUT, print_page
 
 if TYPE_CHECKING:
     from ragstone.judgements import Kind
@@ -32,31 +33,20 @@ def metrics(
         name: Metric to explain, or a family such as grounding; with --suite, a suite.
         suite: List suites instead of metrics.
     """
-    from ragstone.report.pages.catalogue_page import (
-        catalogue,
-        catalogue_page,
-        family_page,
-        metric_page,
-        named,
-        named_suite,
-        suite_page,
-        suites,
-    )
+    from ragstone.report.pages import catalogue_page as pages
 
     load_user_metrics(metrics_from or ())
     if suite:
-        page = suite_page([named_suite(name)] if name else suites())
+        page = pages.suite_page([pages.named_suite(name)] if name else pages.suites())
     elif name is None:
-        page = catalogue_page()
+        page = pages.catalogue_page()
     else:
         # A family may be named as a metric in it, which has more to explain.
-        of_family = {entry.name: entry for entry in catalogue() if entry.family == name}
-        is_family = of_family and name not in of_family
-        page = (
-            family_page(name, [*of_family.values()])
-            if is_family
-            else metric_page(named(name), name)
-        )
+        of_family = {entry.name: entry for entry in pages.catalogue() if entry.family == name}
+        if of_family and name not in of_family:
+            page = pages.family_page(name, [*of_family.values()])
+        else:
+            page = pages.metric_page(pages.named(name), name)
     print_page(page, json=json)
 
 
@@ -78,29 +68,27 @@ def judges(kind: str | None = None, *, json: bool = False) -> None:
 
 
 def _list_judges() -> "Page":
-    from ragstone.report.page import Facts, Note, Page, Paragraphs, quiet, section
+    from ragstone.report.page import Facts, Note, Page, quiet, section
 
     known = _known()
-    names_of: dict[str, list[str]] = {}
-    for judge in known:
-        names_of.setdefault(judge["about"], []).append(judge["name"])
+    names_of = grouped((judge["about"], judge["name"]) for judge in known)
     kinds_of = {judge["about"]: judge["kinds"] for judge in known}
     notes = []
     for about, names in names_of.items():
         title = names[0] if len(names) == 1 else "chat models"
         notes += [Note(title, ", ".join(names))] if len(names) > 1 else []
         notes += [Note(title, about), Note(title, quiet(f"fills {', '.join(kinds_of[about])}"))]
-    more = Paragraphs(("ragstone judges KIND shows how a kind is judged, such as support.",))
+    more = "ragstone judges KIND shows how a kind is judged, such as support."
     return Page("judges", "", (section(Facts(tuple(notes)), more),), record=lambda: known)
 
 
 def _of_kind(kind: "type[Kind]") -> "Page":
     from ragstone.judgements import instructions_for_people
-    from ragstone.report.page import Page, Paragraphs, quiet, section
+    from ragstone.report.page import Page, quiet, section
 
     filled_by = quiet(f"Filled by: {', '.join(_fillers(kind))}")
-    blocks = (Paragraphs((instructions_for_people(kind).rstrip(),)), Paragraphs((filled_by,)))
-    return Page("judges", kind.name, (section(*blocks),), record=lambda: _record(kind))
+    body = section(instructions_for_people(kind).rstrip(), filled_by)
+    return Page("judges", kind.name, (body,), record=lambda: _record(kind))
 
 
 def _record(kind: "type[Kind]") -> dict[str, Any]:
@@ -209,13 +197,8 @@ def models(action: Action = "list", name: str | None = None, *, json: bool = Fal
     """
     if action == "list":
         page = _list_models()
-    elif action == "pull":
-        page = _pull(name)
-    elif action == "verify":
-        page = _verify(name)
     else:
-        _clear(json)
-        return
+        page = {"pull": _pull, "verify": _verify, "clear": _clear}[action](name)
     print_page(page, json=json)
     record: Any = page.record()
     if action == "verify" and any(model["faults"] for model in record):
@@ -224,13 +207,13 @@ def models(action: Action = "list", name: str | None = None, *, json: bool = Fal
 
 def _list_models() -> "Page":
     from ragstone.models import BUILTIN, cache_folder, stored
-    from ragstone.report.page import Facts, Note, Page, Paragraphs, section, strong
+    from ragstone.report.page import Facts, Note, Page, section, strong
 
     models = [(model, _facts(model)) for model in stored()]
     sections = [_section(*model) for model in models]
     if all(model.origin.name != BUILTIN for model, _ in models):
         lacking = (strong(BUILTIN), "  not there yet: ragstone models pull")
-        sections.append(section(Paragraphs((lacking,))))
+        sections.append(section(lacking))
     words, embeddings = _embeddings()
     sections.append(section(Facts((Note("embeddings", words),))))
     record = {
@@ -264,7 +247,7 @@ def _pull(name: str | None) -> "Page":
 
 def _verify(name: str | None) -> "Page":
     from ragstone.models import damage, stored
-    from ragstone.report.page import Outline, OutlineItem, Page, Paragraphs, section, strong
+    from ragstone.report.page import Outline, OutlineItem, Page, section, strong
 
     models = stored()
     chosen = [
@@ -278,22 +261,22 @@ def _verify(name: str | None) -> "Page":
         words = "DAMAGED" if faults else f"whole, {len(model.files)} files"
         again = f"Fetch it again: ragstone models pull {model.origin.pulled_as}"
         lines = [*faults, again] if faults else []
-        title = Paragraphs(((strong(model.origin.pulled_as), f"  {words}"),))
+        title = (strong(model.origin.pulled_as), f"  {words}")
         sections.append(section(title, Outline(tuple(map(OutlineItem, lines)))))
     if not results:
-        sections.append(section(Paragraphs(("No model is stored here.",))))
+        sections.append(section("No model is stored here."))
     record = [{**_facts(model), "faults": faults} for model, faults in results]
     return Page("models", name or "", tuple(sections), record=lambda: record)
 
 
-def _clear(json: bool) -> None:
+def _clear(_: str | None) -> "Page":
     from ragstone.models import clear
+    from ragstone.report.page import Page, section
 
     before = clear()
-    if json:
-        print_json({"cleared": before.vectors, "bytes": before.size})
-    else:
-        typer.echo(f"{before.vectors:,} vectors cleared, {_megabytes(before.size)}")
+    cleared = section(f"{before.vectors:,} vectors cleared, {_megabytes(before.size)}")
+    record = {"cleared": before.vectors, "bytes": before.size}
+    return Page("models", "", (cleared,), record=lambda: record)
 
 
 def _section(model: "Stored", stated: dict[str, Any]) -> "Section":

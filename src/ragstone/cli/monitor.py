@@ -1,4 +1,10 @@
-"""Monitor commands: serve, backfill, erase, status and export for a system in production."""
+"""Monitor commands: serve, backfill, erase, status and export for a system in production.
+
+Args:
+    until (T): Up to this time. Default: now.
+    store (STORE): Where everything is kept: a folder, or an address postgresql://…
+    yes (-y): Do it without asking.
+"""
 
 import time
 from contextlib import closing
@@ -17,15 +23,6 @@ from .output import Grouped, agreed, group, guarded, print_json, say, say_addres
 
 if TYPE_CHECKING:
     from ragstone.web.security import ServerAddress
-
-
-# What several commands of this file take.
-SHARED = """
-Args:
-    until (T): Up to this time. Default: now.
-    store (STORE): Where everything is kept: a folder, or an address postgresql://…
-    yes (-y): Do it without asking.
-"""
 
 
 @options.with_server(8431)

@@ -1,4 +1,9 @@
-"""``ragstone monitor alarms``, ``resolve``, ``silence`` and ``rules``."""
+"""``ragstone monitor alarms``, ``resolve``, ``silence`` and ``rules``.
+
+Args:
+    store (STORE): Where everything is kept: a folder, or an address postgresql://…
+    by (NAME): Who says so. Default: you.
+"""
 
 import getpass
 import time
@@ -18,14 +23,6 @@ if TYPE_CHECKING:
 
 SHOWN = 20
 LONGEST_SILENCE = 365 * 86_400.0
-
-
-# What several commands of this file take.
-SHARED = """
-Args:
-    store (STORE): Where everything is kept: a folder, or an address postgresql://…
-    by (NAME): Who says so. Default: you.
-"""
 
 
 def alarms(*, store: str = "monitor", json: bool = False) -> None:

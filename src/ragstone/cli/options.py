@@ -3,36 +3,11 @@
 A command's function declares an option once: parameters before the ``*`` of its signature are
 arguments, those after it options. ``Args`` of its docstring says what each does, with other names
 and the word for its value in parentheses: ``metric (-m): …``, ``by (FIELD): …``. Options that
-several commands share are described once: in ``SHARED`` of their file, in ``SHARED`` here for
-several files, and in ``Request`` for what ``evaluate`` takes in Python too.
+several commands share are described once: in ``Args`` of their file, in ``Args`` here for several
+files, and in ``Request`` for what ``evaluate`` takes in Python too.
 
 Every command has ``--kinds``, because any run may hold tables of the user's own kinds.
-"""
 
-import functools
-import pkgutil
-import re
-import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import redirect_stdout
-from inspect import Parameter, cleandoc, signature
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin
-
-import typer
-from typer.models import ParameterInfo
-
-from .output import guarded, print_notes
-
-if TYPE_CHECKING:
-    from ragstone.metrics import Metric
-    from ragstone.run import Run
-
-ENTRY = re.compile(r"^    (\w+)(?: \((.+?)\))?: (.*(?:\n     +.*)*)", re.MULTILINE)
-# What a command cannot take.
-IN_PYTHON = re.compile(r" In Python.*$")
-
-SHARED = """
 Args:
     kinds (MODULE): Python file or module that defines judgement kinds to add. It is executed, so
         load only code you trust.
@@ -62,6 +37,30 @@ Args:
     certfile (FILE): Certificate in PEM: encrypts everything.
     keyfile (FILE): Key of the certificate, if it is in another file.
 """
+
+import functools
+import pkgutil
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
+from inspect import Parameter, cleandoc, signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin
+
+import typer
+from typer.models import ParameterInfo
+
+from .output import guarded, print_notes
+
+if TYPE_CHECKING:
+    from ragstone.metrics import Metric
+    from ragstone.run import Run
+
+ENTRY = re.compile(r"^    (\w+)(?: \((.+?)\))?: (.*(?:\n     +.*)*)", re.MULTILINE)
+# What a command cannot take.
+IN_PYTHON = re.compile(r" In Python.*$")
+
 # What stands for a value of ``Request``, where its type does not say it.
 METAVARS = {
     "by": "FIELD", "cluster": "FIELD", "out": "FOLDER", "qrels": "FILE|URL", "citations": "REGEX",
@@ -103,8 +102,8 @@ def described(
         rare: Names of options that only ``--help-all`` lists.
     """
     docstring = command.__doc__ or ""
-    shared = getattr(sys.modules[command.__module__], "SHARED", "")
-    usual, request = _entries(SHARED), _of_request()
+    shared = sys.modules[command.__module__].__doc__ or ""
+    usual, request = _entries(__doc__ or ""), _of_request()
     # Only ``evaluate`` has panels, and what ``Request`` says of a name is about it.
     entries = (usual | request if panels else request | usual) | _entries(shared)
     entries |= _entries(docstring)

@@ -1,4 +1,11 @@
-"""``ragstone plan``: how many questions or labels a result needs."""
+"""``ragstone plan``: how many questions or labels a result needs.
+
+Args:
+    half_width (H): Largest acceptable half-width of the interval.
+    level: Confidence level of the interval.
+    run: A run to plan from, made by `ragstone evaluate`.
+    metric (-m): Metric of the run; repeatable. Default: all.
+"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,16 +21,6 @@ if TYPE_CHECKING:
     from ragstone.annotation.label_table import LabelTable
 
 plan = group(Grouped, "Plan how many questions or labels a result needs.")
-
-
-# What several commands of this file take.
-SHARED = """
-Args:
-    half_width (H): Largest acceptable half-width of the interval.
-    level: Confidence level of the interval.
-    run: A run to plan from, made by `ragstone evaluate`.
-    metric (-m): Metric of the run; repeatable. Default: all.
-"""
 
 
 @options.in_group(plan)

@@ -14,6 +14,7 @@ from ragstone.analysis import compare, failures
 from ragstone.core.errors import needing
 from ragstone.core.escape import html, single_line, visible
 from ragstone.core.files import write_result
+from ragstone.core.grouping import grouped
 from ragstone.run import Estimate, Run
 from ragstone.run.folder.run_list import runs_in
 
@@ -230,10 +231,9 @@ Intervals = Sequence[tuple[ui.Row, ui.IntervalCell]]
 
 def _together(intervals: Intervals, *, by_first: bool) -> Mapping[str, Intervals]:
     drawn = [(row, cell) for row, cell in intervals if cell.scale and cell.scale.drawable]
-    by_scale: dict[tuple[str, ui.Scale | None], list[tuple[ui.Row, ui.IntervalCell]]] = {}
-    for row, cell in drawn:
-        name = row.names[0] if by_first else ""
-        by_scale.setdefault((name, cell.scale), []).append((row, cell))
+    by_scale = grouped(
+        ((row.names[0] if by_first else "", cell.scale), (row, cell)) for row, cell in drawn
+    )
     return {
         name if name else "" if not index else f"scale {index + 1}": rows
         for index, ((name, _), rows) in enumerate(by_scale.items())

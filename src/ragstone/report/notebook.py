@@ -49,13 +49,11 @@ def brief(page: ui.Page, rows: int = MOST_ROWS) -> ui.Page:
     listed = _listed(tables, rows)
     rooms = _rooms([len(item.rows) if id(item) in listed else 0 for item in tables], rows)
     sizes = dict(zip(map(id, tables), rooms, strict=True))
-    drawn = (
-        sum(
-            room * sum(map(table.draws, range(len(table.columns))))
-            for room, table in zip(rooms, tables, strict=True)
-        )
-        <= MOST_DRAWN
+    cells = (
+        room * sum(map(table.draws, range(len(table.columns))))
+        for room, table in zip(rooms, tables, strict=True)
     )
+    drawn = sum(cells) <= MOST_DRAWN
     sections, left_out, last = list[ui.Section](), 0, 0
     for item in page.sections:
         own_tables = [block for block in item.blocks if isinstance(block, ui.Table)]
@@ -68,7 +66,7 @@ def brief(page: ui.Page, rows: int = MOST_ROWS) -> ui.Page:
             last = len(sections) if own_tables else last
     if left_out:
         more = f"and {counted(left_out, 'more table')}"
-        sections.insert(last, ui.section(ui.Paragraphs((ui.quiet(more),))))
+        sections.insert(last, ui.section(ui.quiet(more)))
     return replace(page, sections=tuple(sections))
 
 

@@ -1,12 +1,13 @@
 """Number format: values, intervals, counts and differences as shown, and groups of estimates."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import floor, isclose, log10
 from typing import TYPE_CHECKING
 
 from ragstone.core.errors import RagstoneError
+from ragstone.core.grouping import grouped
 from ragstone.judgements import name_for
 from ragstone.metrics import (
     SUITES,
@@ -445,18 +446,14 @@ class Groups:
 
 def by_family(estimates: Iterable[Estimate]) -> dict[str, list[Estimate]]:
     """The estimates by title of their section."""
-    by_name: dict[str, list[Estimate]] = {family: [] for family in FAMILIES}
-    for estimate in estimates:
-        by_name.setdefault(estimate.family, []).append(estimate)
+    by_name = grouped((estimate.family, estimate) for estimate in estimates)
+    by_name = {family: [] for family in FAMILIES} | by_name
     return {FAMILIES.get(name, name.capitalize()): ones for name, ones in by_name.items() if ones}
 
 
 def by_metric(estimates: Iterable[Estimate]) -> dict[str, list[Estimate]]:
     """The estimates by text form of their metric, in their order."""
-    by_name: defaultdict[str, list[Estimate]] = defaultdict(list)
-    for estimate in estimates:
-        by_name[estimate.metric].append(estimate)
-    return dict(by_name)
+    return grouped((estimate.metric, estimate) for estimate in estimates)
 
 
 def same_mean(first: Estimate, estimate: Estimate) -> bool:

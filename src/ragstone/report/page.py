@@ -462,9 +462,11 @@ class Section:
     title: Words = ""
 
 
-def section(*blocks: Block, title: Words = "") -> Section:
-    """Blocks under a heading, or under none."""
-    return Section(blocks, title)
+def section(*blocks: Block | Words, title: Words = "") -> Section:
+    """Blocks under a heading, or under none; words alone are a paragraph."""
+    listed = (Paragraphs((part,)) if isinstance(part, str | Phrase | Sequence) else part
+              for part in blocks)  # fmt: skip
+    return Section(tuple(listed), title)
 
 
 def small_print(notes: Iterable[Note]) -> Section:

@@ -131,14 +131,11 @@ def _in_short(why: Reason) -> str:
 
 
 SHORT: Mapping[str, str] = {
+    **FIRST,
     "local,people,model": "a judge",
     "local,model": "a judge",
     "people,model": "an LLM judge or people",
-    "model": "an LLM judge",
     "people": "people",
-    "encoder": "an encoder",
-    "cross_encoder": "a cross-encoder",
-    "counting": "counting",
 }
 
 

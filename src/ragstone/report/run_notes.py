@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragstone.core.files import RunEntry
+from ragstone.core.grouping import grouped
 from ragstone.core.messages import Reason
 from ragstone.data.record_labels import AS_ITS_CLAIMS, RULES
 from ragstone.run import Live, Run
@@ -65,9 +66,7 @@ def run_notes(run: Run) -> Iterator[str]:
                 f"{estimate.metric}: {count:,} {lie} outside of the metric's range, so missing. A "
                 "metric of your own has its range in @metric(…, range=Range(0, 100))."
             )
-    alike: dict[tuple[int, int], list[str]] = {}
-    for metric, counts in run.too_much_missing.items():
-        alike.setdefault(counts, []).append(metric)
+    alike = grouped((counts, metric) for metric, counts in run.too_much_missing.items())
     for (count, possible), (metric, *others) in alike.items():
         more = f" and {len(others)} more, each" if others else ""
         yield f"{metric}{more}: {count:,} of {possible:,} scores are missing."

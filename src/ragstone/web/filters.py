@@ -15,6 +15,7 @@ from ragstone.analysis.summaries.failure_stages import CODES, NO_FAULT
 from ragstone.annotation.queue.note_tags import QueueTags, store_tags, tags_version
 from ragstone.annotation.queue.queue import Queue
 from ragstone.core.errors import InputError, RagstoneError
+from ragstone.core.grouping import grouped
 from ragstone.monitor.settings.settings_table import read_moment
 from ragstone.monitor.store.stored_examples import ListedWhere
 from ragstone.report.number_format import number, short_name
@@ -265,10 +266,7 @@ class ExampleFilter:
     ) -> pl.DataFrame:
         """Return the rows of the examples that are meant, in order."""
         rows = of.rows
-        by_field: dict[str, list[str]] = {}
-        for field, value in self.conditions:
-            by_field.setdefault(field, []).append(value)
-        for name, values in by_field.items():
+        for name, values in grouped(self.conditions).items():
             rows = rows.filter(_holds(of, name, values, baseline, tags))
         return _sorted(of, rows, self.sort)
 
@@ -284,9 +282,10 @@ def _holds(
         case "system":
             return pl.col("system").is_in(values)
         case "slice":
+            by_field = grouped(value.partition(":")[::2] for value in values)
             return pl.all_horizontal(
                 _among(of.rows["id"].filter(of.field(field).is_in(of_field)))
-                for field, of_field in _fields(values).items()
+                for field, of_field in by_field.items()
             )
         case "status":
             return pl.any_horizontal(_has_status(of, value) for value in values)
@@ -363,14 +362,6 @@ def _range_words(value: str) -> str:
     if low is None or low == 0 <= high:
         return f"{name} ≤ {high:g}" if low is None or high else f"{name} = 0"
     return f"{name} = {low:g}" if low == high else f"{low:g} ≤ {name} ≤ {high:g}"
-
-
-def _fields(values: Sequence[str]) -> Mapping[str, list[str]]:
-    by_name: dict[str, list[str]] = {}
-    for text in values:
-        name, _, value = text.partition(":")
-        by_name.setdefault(name, []).append(value)
-    return by_name
 
 
 def _has_status(of: ExampleRows, value: str) -> pl.Expr:

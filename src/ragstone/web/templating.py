@@ -15,20 +15,7 @@ from markupsafe import Markup, escape
 from ragstone.core.escape import visible
 from ragstone.core.messages import in_shell
 from ragstone.report import charts
-from ragstone.report.number_format import (
-    ARROWS,
-    BETTER,
-    counted,
-    ends,
-    interval_of,
-    number,
-    p_word,
-    percent,
-    short_name,
-    shortened,
-    signed,
-    spoken,
-)
+from ragstone.report import number_format as fmt
 from ragstone.report.page import IntervalCell, Mark, Scale
 from ragstone.report.reason_words import why_no_value, words
 from ragstone.report.render.documents import CHART_STYLE, COLOURS
@@ -93,7 +80,7 @@ def minus(figure: str) -> str:
 
 def written(value: float | None, percent: bool = False) -> str:
     """Return a number as pages write it; a dash if there is none."""
-    return "–" if value is None else minus(number(value, percent=percent))
+    return "–" if value is None else minus(fmt.number(value, percent=percent))
 
 
 def figure(text: str) -> str:
@@ -106,7 +93,7 @@ def figure(text: str) -> str:
         value = float(text)
     except ValueError:
         return text
-    return f"{value:g}" if value.is_integer() else minus(number(value))
+    return f"{value:g}" if value.is_integer() else minus(fmt.number(value))
 
 
 SHARE = Scale(0, 1)
@@ -124,14 +111,14 @@ def strip_of(
 def ends_of(mean: Any, *, percent: bool = False) -> str:
     """Return both ends of the interval of a mean; empty if it has none."""
     span = getattr(mean, "interval", mean)
-    return "" if span is None else minus(ends(span.low, span.high, percent=percent))
+    return "" if span is None else minus(fmt.ends(span.low, span.high, percent=percent))
 
 
 def bounds(mean: Any, *, percent: bool = False) -> str:
     """Return between which ends a mean would lie if nothing were missing; empty if nothing is."""
     if not mean.n_missing or mean.worst is None or mean.best is None:
         return ""
-    return minus(ends(*sorted((mean.worst, mean.best)), percent=percent))
+    return minus(fmt.ends(*sorted((mean.worst, mean.best)), percent=percent))
 
 
 def cut_alike(names: Iterable[str], longest: int = 24) -> dict[str, str]:
@@ -274,31 +261,33 @@ def templates() -> Environment:
     )
     environment.filters |= {
         "number": written,
-        "signed": lambda value: minus(signed(value)),
-        "ends": lambda low, high: minus(ends(low, high)),
+        "signed": lambda value: minus(fmt.signed(value)),
+        "ends": lambda low, high: minus(fmt.ends(low, high)),
         "interval_of": lambda estimate, percent=False: minus(
-            interval_of(estimate, percent=percent)
+            fmt.interval_of(estimate, percent=percent)
         ),
         "cost": cost,
-        "counted": counted,
+        "counted": fmt.counted,
         "figure": figure,
         "moment": moment,
         "breaks": breaks,
-        "percent": percent,
+        "percent": fmt.percent,
         "cut": cut,
-        "arrow": lambda better: ARROWS[better],
-        "better": lambda better: BETTER[better],
-        "words": spoken,
+        "arrow": lambda better: fmt.ARROWS[better],
+        "better": lambda better: fmt.BETTER[better],
+        "words": fmt.spoken,
         "reason": words,
-        "score": lambda score: score.label or ("–" if score.value is None else number(score.value)),
+        "score": lambda score: (
+            score.label or ("–" if score.value is None else fmt.number(score.value))
+        ),
         "why_no_value": why_no_value,
-        "short": shortened,
-        "p": p_word,
+        "short": fmt.shortened,
+        "p": fmt.p_word,
         "clock": clock,
         "in_full": in_full,
         "local_time": local_time,
         "lasts": length_in_words,
-        "metric": short_name,
+        "metric": fmt.short_name,
         "bounds": bounds,
         "ends_of": ends_of,
         "strip": strip_of,
@@ -307,7 +296,7 @@ def templates() -> Environment:
     }
     environment.globals |= {
         "asset": asset_path,
-        "short_name": short_name,
+        "short_name": fmt.short_name,
         "SHARE": SHARE,
         "AROUND_CHANCE": AROUND_CHANCE,
         "infinity": inf,

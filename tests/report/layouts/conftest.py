@@ -11,7 +11,7 @@ import pytest
 
 from ragstone import evaluate
 from ragstone.models.chat import ChatRequest
-from ragstone.report.layouts import Report
+from ragstone.report.layouts.layout import Report
 from ragstone.run import Run
 from ragstone.testing import ScriptedEncoder, ScriptedModel, asked, reply_to
 

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 import ragstone
-from ragstone.report.layouts import Report, report_as, write_report
+from ragstone.report.layouts import report_as, write_report
 from ragstone.report.layouts.every_eval_ever import _model_ids, _safe
+from ragstone.report.layouts.layout import Report
 from ragstone.run import Run
 
 Content = dict[str, Any]

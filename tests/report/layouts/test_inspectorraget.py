@@ -11,7 +11,8 @@ import pytest
 import ragstone
 from ragstone.annotation import read_label_table
 from ragstone.core.errors import DataError
-from ragstone.report.layouts import Report, report_as, write_report
+from ragstone.report.layouts import report_as, write_report
+from ragstone.report.layouts.layout import Report
 from ragstone.run import Run
 
 PIER = "The pier is ninety metres long."

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from ragstone import evaluate, explain
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.metrics import SUITES, parse_metric, strictness_note, suite_named
-from ragstone.report.layouts import LAYOUTS, Report, report_as, row_as
+from ragstone.report.layouts import LAYOUTS, report_as, row_as
+from ragstone.report.layouts.layout import Report
 from ragstone.run import Run
 from ragstone.run.evaluate_one import ScoresOfOne
 

@@ -11,8 +11,8 @@ import pytest
 from ragstone import evaluate, explain
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.metrics import SUITES, parse_metric, suite_named
-from ragstone.report.layouts import Report, report_as, write_report
-from ragstone.report.layouts.layout import number, shares
+from ragstone.report.layouts import report_as, write_report
+from ragstone.report.layouts.layout import Report, number, shares
 from ragstone.run import Run
 from ragstone.testing import ScriptedModel, reply_to
 

@@ -27,26 +27,8 @@ from ragstone.run.evaluate_one import ScoresOfOne
 
 from .every_eval_ever import as_every_eval_ever
 from .inspectorraget import as_inspectorraget
-from .layout import Layout, OtherFile, Report, ReportColumn, ReportData, ReportFile, row_files
+from .layout import Layout, Report, ReportData, row_files
 from .named_reports import EMBEDDING, GRAPHRAG, RAGAS, RUBRIC, TAXONOMY, TRIAD
-
-__all__ = [
-    "EXCHANGE",
-    "LAYOUTS",
-    "Layout",
-    "LimitReached",
-    "OtherFile",
-    "Report",
-    "ReportColumn",
-    "ReportFile",
-    "as_asked",
-    "check_target",
-    "limits_reached",
-    "report_as",
-    "reports_of",
-    "row_as",
-    "write_report",
-]
 
 LAYOUTS: dict[str, Layout] = {
     layout.suite: layout for layout in (GRAPHRAG, EMBEDDING, TAXONOMY, TRIAD, RAGAS, RUBRIC)

@@ -17,6 +17,7 @@ from uuid import UUID
 import polars as pl
 
 from ragstone.analysis.scored_run import Scored
+from ragstone.core.grouping import grouped
 from ragstone.data import Example
 from ragstone.data.write_examples import from_frame
 from ragstone.report.reason_words import words
@@ -40,9 +41,7 @@ def as_every_eval_ever(run: Run) -> Report:
     """A record and its lines for each system, under the names that the shared data store has."""
     scored = Scored(run)
     dataset = Path(run.form.data.source or "data").name.split(".")[0] or "data"
-    examples: dict[str, list[Example]] = {}
-    for item in from_frame(run.examples()):
-        examples.setdefault(item.system, []).append(item)
+    examples = grouped((item.system, item) for item in from_frame(run.examples()))
     valued = {name: scored.of(name).filter(pl.col("status") == "value") for name in scored.metrics}
     scores = {
         name: {row["example_id"]: row for row in rows.iter_rows(named=True)}
@@ -110,15 +109,9 @@ def _origin(run: Run, system: str, id: str, seconds: str) -> dict[str, Any]:
 def _result(
     run: Run, scored: Scored, dataset: str, estimate: Estimate, evaluation: str
 ) -> dict[str, Any]:
-    counts = {
-        "n": estimate.n,
-        "n_undefined": estimate.n_undefined,
-        "n_missing": estimate.n_missing,
-        "clusters": estimate.clusters,
-        "worst": estimate.worst,
-        "best": estimate.best,
-    }
-    details = {name: f"{count}" for name, count in counts.items() if count is not None}
+    names = ("n", "n_undefined", "n_missing", "clusters", "worst", "best")
+    counts = ((name, getattr(estimate, name)) for name in names)
+    details = {name: f"{count}" for name, count in counts if count is not None}
     details |= {f"label {word}": f"{count}" for word, count in estimate.labels.items()}
     details |= {f"reason {words(why)}": f"{count}" for why, count in estimate.reasons.items()}
     uncertainty: dict[str, Any] = {"num_samples": estimate.n}

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -43,11 +44,8 @@ class _Task:
     results: dict[str, Example]
 
     def takes(self, example: Example) -> bool:
-        example_of_task = self.example
-        question = (example.question, example.history, example.reference)
-        return example.system not in self.results and question == (
-            example_of_task.question, example_of_task.history, example_of_task.reference,
-        )  # fmt: skip
+        question = attrgetter("question", "history", "reference")
+        return example.system not in self.results and question(example) == question(self.example)
 
 
 def as_inspectorraget(run: Run) -> Report:

@@ -272,9 +272,7 @@ def shares(
     for word in classes:
         rows = valued.select("cluster", value=(pl.col("word") == word).cast(pl.Float64))
         mean = mean_of_clusters(by_cluster(rows).moments, rate=True, low=0, high=1)
-        low, high = (
-            (None, None) if mean.interval is None else (mean.interval.low, mean.interval.high)
-        )
+        low, high = (getattr(mean.interval, end, None) for end in ("low", "high"))
         value, low_end, high_end = (
             None if share is None else f"{100 * share:.1f}" for share in (mean.value, low, high)
         )

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ragstone.annotation.annotator_agreement import ColumnAgreement, Disagreement, LabelAgreement
+from ragstone.core.grouping import grouped
 from ragstone.report import page as ui
 from ragstone.report.number_format import counted, interval_cell, percent
 from ragstone.stats.agreement.coefficients import CoefficientName
@@ -73,11 +74,9 @@ def agreement_page(result: LabelAgreement) -> ui.Page:
     sections += [ui.Section(tuple(_blocks(item)), _title(item)) for item in compared]
     if alone := ", ".join(column.name for column in columns if not column.n_shared):
         why = ui.quiet("labelled by one annotator only, so there is nothing to compare  ")
-        sections.append(ui.section(ui.Paragraphs(((why, alone),))))
+        sections.append(ui.section((why, alone)))
     if not columns:
-        sections.append(
-            ui.section(ui.Paragraphs(("No label counts, so there is nothing to compare.",)))
-        )
+        sections.append(ui.section("No label counts, so there is nothing to compare."))
     if compared:
         sections += [ui.small_print(_legend(compared)), ui.small_print(_small_print(compared))]
     return ui.Page(
@@ -172,9 +171,7 @@ def _dividing(item: Disagreement) -> ui.OutlineItem:
     unit = ""
     if item.unit is not None:
         unit = f", {item.unit}" if " " in item.unit else f", context {item.unit}"
-    by_label: dict[str, list[str]] = {}
-    for annotator, label in item.labels.items():
-        by_label.setdefault(label, []).append(annotator_name(annotator))
+    by_label = grouped((label, annotator_name(who)) for who, label in item.labels.items())
     ranked = sorted(by_label.items(), key=lambda pair: -len(pair[1]))
     votes = " · ".join(f"{label} ({', '.join(who)})" for label, who in ranked)
     notes = tuple(

@@ -15,6 +15,7 @@ from ragstone.annotation.adjudication import BrokenRule
 from ragstone.annotation.label_table import Completeness
 from ragstone.annotation.queue.form import QueueEvent, QueueForm
 from ragstone.annotation.queue.work_progress import QueueWork
+from ragstone.core.grouping import grouped
 from ragstone.core.messages import plain
 from ragstone.report import page as ui
 from ragstone.report.console import command
@@ -40,16 +41,11 @@ def queues_page(store: str, queues: Sequence[QueueWork]) -> ui.Page:
         for queue in queues
     ]  # fmt: skip
     none = ui.quiet("No queue yet: ragstone annotate RUN --tasks grounding makes one.")
-    sections = (
-        (
-            ui.section(ui.Paragraphs((tuple(queues_sentence(queues)),))),
-            ui.section(ui.table(columns, rows)),
-        )
-        if rows
-        else (ui.section(ui.Paragraphs((none,))),)
-    )
+    sections = [ui.section(none)]
+    if rows:
+        sections = [ui.section(queues_sentence(queues)), ui.section(ui.table(columns, rows))]
     return ui.Page(
-        "annotate", store, sections,
+        "annotate", store, tuple(sections),
         record=lambda: {
             "store": store,
             "queues": [_record(queue) | {"people": len(queue.people)} for queue in queues],
@@ -293,9 +289,7 @@ def _facts(sample: Sample, sheet: LabelSheet, out: Path | None) -> Iterator[ui.N
     low, high = sample.chances
     chance = f"{low:.3f}" if high - low < 5e-4 else f"{low:.3f} to {high:.3f}"
     yield ui.Note("probability", f"{chance}, kept with each row as inclusion_probability")
-    units: dict[str, list[str]] = {}
-    for item in sheet.asked:
-        units.setdefault(item.label, []).append(item.unit)
+    units = grouped((item.label, item.unit) for item in sheet.asked)
     of_units = (f"{label} (of each {' and '.join(of)})" for label, of in units.items())
     yield ui.Note("labels", ", ".join(of_units))
     if out is not None:

@@ -2,21 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ragstone.core.messages import argument, call
+from ragstone.report import number_format as fmt
 from ragstone.report import page as ui
-from ragstone.report.number_format import (
-    counted,
-    ends,
-    interval_cell,
-    method_notes,
-    method_word,
-    number,
-    scale_for,
-)
 from ragstone.report.reason_words import words
-from ragstone.stats import Interval as Ends
 from ragstone.stats.judge_quality.confusion import Threshold
 
 if TYPE_CHECKING:
@@ -38,19 +29,10 @@ FLAGS = {
 }
 
 
-class Found(Protocol):
-    """A measure of agreement, with its interval."""
-
-    @property
-    def value(self) -> float | None: ...
-    @property
-    def interval(self) -> Ends | None: ...
-
-
 KAPPA = ui.Scale(-1, 1, (ui.Mark(0, "chance"),))
 
-# The measures of a judge against people, in the order of the page.
-FIGURES: Mapping[str, Callable[["JudgeCheck"], Found | None]] = {
+# The measures of a judge against people, in the order of the page; each has a value and interval.
+FIGURES: Mapping[str, Callable[["JudgeCheck"], Any]] = {
     "agree": lambda check: None if check.words is None else check.words.accuracy,
     "sens.": lambda check: None if check.yes is None else check.yes.sensitivity,
     "spec.": lambda check: None if check.yes is None else check.yes.specificity,
@@ -87,15 +69,15 @@ def calibration_page(calibration: "Calibration") -> ui.Page:
 
 def _people(calibration: "Calibration") -> str:
     passport = calibration.passport
-    people = counted(passport.annotators, "annotator")
-    return f"{counted(passport.n_examples, 'example')}, {people}"
+    people = fmt.counted(passport.annotators, "annotator")
+    return f"{fmt.counted(passport.n_examples, 'example')}, {people}"
 
 
-def interval_of(measure: Found | None) -> ui.IntervalCell:
+def interval_of(measure: Any) -> ui.IntervalCell:
     """A measure with its interval, as numbers without a drawing."""
     if measure is None:
         return ui.IntervalCell(None, None, None, strong=False)
-    return interval_cell(measure.value, measure.interval, stands_out=False)
+    return fmt.interval_cell(measure.value, measure.interval, stands_out=False)
 
 
 def _not_random(calibration: "Calibration") -> Iterator[ui.Section]:
@@ -118,16 +100,16 @@ def _not_random(calibration: "Calibration") -> Iterator[ui.Section]:
 
 def _ways(estimate: "CorrectedEstimate") -> Iterator[ui.Row]:
     name = ui.RowName(", ".join([estimate.metric, *estimate.group.values()]), strong=True)
-    scale, mean = scale_for(estimate.metric), estimate.judge
-    judge = interval_cell(mean.value, mean.interval, scale, tone="quiet", stands_out=False)
+    scale, mean = fmt.scale_for(estimate.metric), estimate.judge
+    judge = fmt.interval_cell(mean.value, mean.interval, scale, tone="quiet", stands_out=False)
     known: ui.Cell = ui.Why("unknown", "no score") if mean.value is None else judge
     yield ui.Row((name, ui.RowName("judge"), known, "", "", ""))
     for word, part in (("labels", estimate.labels), ("corrected", estimate.corrected)):
         last = word == "corrected"
         why = (part.reason or "no score").replace("_", " ")
         tone: ui.Tone = "" if last else "quiet"
-        drawn = interval_cell(part.value, part.interval, scale, tone=tone, stands_out=last)
-        method = method_word(None if part.interval is None else part.interval.method)
+        drawn = fmt.interval_cell(part.value, part.interval, scale, tone=tone, stands_out=last)
+        method = fmt.method_word(None if part.interval is None else part.interval.method)
         yield ui.Row(
             (
                 name, ui.RowName(word, strong=last),
@@ -154,7 +136,7 @@ def _agreement(calibration: "Calibration") -> ui.Table:
     rows = []
     for at, check in enumerate(calibration.checks):
         figures: list[ui.Cell] = [
-            interval_cell(check.kappa.value, check.kappa.interval, KAPPA, stands_out=False)
+            fmt.interval_cell(check.kappa.value, check.kappa.interval, KAPPA, stands_out=False)
             if word == "κ"
             else ui.Number(getattr(values[at], "value", None))
             for word, values in listed.items()
@@ -173,8 +155,8 @@ def _threshold(threshold: Threshold) -> str:
     reason = str(threshold.reason).replace("_", " ")
     if threshold.value is None:
         return reason
-    worth = reason if threshold.cross_validated is None else number(threshold.cross_validated)
-    return f"≥ {number(threshold.value)} ({threshold.criterion} {worth})"
+    worth = reason if threshold.cross_validated is None else fmt.number(threshold.cross_validated)
+    return f"≥ {fmt.number(threshold.value)} ({threshold.criterion} {worth})"
 
 
 def _reliability(checks: "Sequence[JudgeCheck]") -> Iterator[ui.Section]:
@@ -208,8 +190,8 @@ def _biases(check: "JudgeCheck") -> Iterator[ui.Words]:
         yield (
             ui.strong(f"{check.kind}.{check.column}"),
             f" where {by} is {group_words(difference)}: the judge says so {way}, by ",
-            ui.Phrase(number(abs(difference.value)), "bad"),
-            ui.quiet(f" [{ends(low, high)}], n {difference.n:,}"),
+            ui.Phrase(fmt.number(abs(difference.value)), "bad"),
+            ui.quiet(f" [{fmt.ends(low, high)}], n {difference.n:,}"),
         )
 
 
@@ -222,7 +204,7 @@ def _small_print(calibration: "Calibration") -> Iterator[ui.Note]:
     text = "not measured" if order is None else f"decided {_known(order)} of the pairs"
     yield ui.Note("order", text)
     parts = [part for item in calibration.estimates for part in (item.labels, item.corrected)]
-    yield from method_notes(part.interval.method for part in parts if part.interval)
+    yield from fmt.method_notes(part.interval.method for part in parts if part.interval)
     for flag, about in _flagged(calibration.estimates).items():
         warned = f"{FLAGS.get(flag, flag.replace('_', ' '))} ({about})"
         yield ui.Note("caution", ui.Phrase(warned, "caution"))
@@ -245,7 +227,8 @@ def _reading(checks: "Sequence[JudgeCheck]") -> Iterator[str]:
     if chances:
         yield (
             "ECE: mean gap between stated probability and share of yes; by chance alone a "
-            f"perfectly calibrated judge would have about {', '.join(map(number, chances))} here"
+            f"perfectly calibrated judge would have about "
+            f"{', '.join(map(fmt.number, chances))} here"
         )
     if any(check.threshold is not None for check in checks):
         yield "threshold: in brackets its value on labels not used to choose it (cross-validated)"
@@ -282,7 +265,7 @@ def passport_page(calibration: "Calibration") -> ui.Page:
         *([ui.Note("plan", judge.plan)] if judge.plan else []),
         *(ui.Note("local", part) for part in judge.local),
     )
-    sections = [ui.section(ui.Paragraphs((void,)), ui.Facts(facts))]
+    sections = [ui.section(void, ui.Facts(facts))]
     if whole := [estimate for estimate in calibration.estimates if not estimate.group]:
         ways = (ui.Heading(word, level=level) for word in ("judge", "labels alone", "corrected"))
         rows = [
@@ -306,7 +289,7 @@ def passport_page(calibration: "Calibration") -> ui.Page:
             "probabilities are weighted by the inverse."
         )
         sections.append(ui.section(by_unit, title="Against people, unit by unit"))
-        sections.append(ui.section(ui.Paragraphs((worth,))))
+        sections.append(ui.section(worth))
     changed = (
         ui.Note("asked again", _rates(passport.flips)),
         ui.Note("order of two answers", _rates((passport.order,) if passport.order else ())),
@@ -322,10 +305,12 @@ def passport_page(calibration: "Calibration") -> ui.Page:
 def _rates(rates: "Sequence[FlipRate]") -> str:
     parts = []
     for rate in rates:
-        between = "" if rate.low is None or rate.high is None else f" ({ends(rate.low, rate.high)})"
+        between = (
+            "" if rate.low is None or rate.high is None else f" ({fmt.ends(rate.low, rate.high)})"
+        )
         parts.append(f"{rate.what} {_known(rate)}{between}, n {rate.n:,}")
     return "; ".join(parts) or "not measured"
 
 
 def _known(rate: "FlipRate") -> str:
-    return "–" if rate.value is None else number(rate.value)
+    return "–" if rate.value is None else fmt.number(rate.value)

@@ -7,6 +7,7 @@ from math import isfinite
 from typing import Any, Literal
 
 from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.grouping import grouped
 from ragstone.judgements import ASKS
 from ragstone.metrics import (
     ALIASES,
@@ -165,9 +166,7 @@ def metric_page(entry: MetricEntry, asked_as: str = "") -> ui.Page:
 
 def _by_meaning(aliases: Iterable[str]) -> Iterator[str]:
     """A line for all aliases that mean the same."""
-    by_meaning: dict[tuple[str, str], list[str]] = {}
-    for alias in aliases:
-        by_meaning.setdefault(ALIASES.get(alias, ("", "")), []).append(alias)
+    by_meaning = grouped((ALIASES.get(alias, ("", "")), alias) for alias in aliases)
     for (form, meaning), names in by_meaning.items():
         yield ", ".join(names) + (f": {form}, {meaning}." if form else "")
 

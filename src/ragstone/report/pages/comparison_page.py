@@ -7,20 +7,10 @@ from textwrap import fill
 from ragstone.analysis.comparison.comparison_result import NARROW, Comparison, Comparisons, Ranked
 from ragstone.analysis.composite_weights.fit_weights import EQUAL, Fit, FittedWeights
 from ragstone.analysis.composite_weights.preferences import Sort
+from ragstone.core.grouping import grouped
 from ragstone.core.messages import argument, call
+from ragstone.report import number_format as fmt
 from ragstone.report import page as ui
-from ragstone.report.number_format import (
-    NEEDED,
-    VERDICTS,
-    counted,
-    difference_cell,
-    method_notes,
-    needed_kinds,
-    needed_notes,
-    percent,
-    reach_of,
-    row_name,
-)
 from ragstone.report.reason_words import words
 from ragstone.report.sentences.analysis_words import whose_numbers, with_interval
 from ragstone.report.sentences.judge_words import not_paired
@@ -59,9 +49,7 @@ def comparison_page(comparisons: Comparisons) -> ui.Page:
         blocks: list[ui.Block] = [_pair_table(tested, comparisons)] if tested else []
         blocks += [ui.Paragraphs(below)] if below else []
         sections.append(ui.Section(tuple(blocks), _title(a, b, pairs)))
-    by_name: dict[str, list[Ranked]] = {}
-    for rank in comparisons.ranking:
-        by_name.setdefault(rank.metric, []).append(rank)
+    by_name = grouped((rank.metric, rank) for rank in comparisons.ranking)
     ranked = [ranks for ranks in by_name.values() if any(rank.win_share != 0.5 for rank in ranks)]
     if ranked:
         about = "Bradley-Terry: probability of winning against a system of average strength"
@@ -75,8 +63,8 @@ def comparison_page(comparisons: Comparisons) -> ui.Page:
 
 
 def _comparison_header(comparisons: Comparisons) -> ui.Facts:
-    pairs = counted(len(comparisons.between()), "pair")
-    metrics = counted(len({pair.metric for pair in comparisons.comparisons}), "metric")
+    pairs = fmt.counted(len(comparisons.between()), "pair")
+    metrics = fmt.counted(len({pair.metric for pair in comparisons.comparisons}), "metric")
     cluster = "" if comparisons.cluster == "question_id" else f"; clusters by {comparisons.cluster}"
     margin = (
         ui.quiet(f"none given, so nothing can be called equivalent: {argument('margin', 'X')}")
@@ -97,14 +85,14 @@ def corrected_lines(ones: Iterable[Comparison], comparisons: Comparisons) -> Ite
     for pair in ones:
         means = {system: comparisons.corrected(pair, system) for system in (pair.a, pair.b)}
         if listed := [f"{name} {with_interval(mean)}" for name, mean in means.items() if mean]:
-            name = row_name(pair.metric, pair.relevance_by)
+            name = fmt.row_name(pair.metric, pair.relevance_by)
             yield f"{name} corrected by people, over all answers: {', '.join(listed)}"
 
 
 def _title(a: str, b: str, ones: Sequence[Comparison]) -> list[str | ui.Phrase]:
     counts = Counter[str](pair.verdict for pair in ones)
     parts: list[str | ui.Phrase] = []
-    for verdict, (word, tone) in VERDICTS.items():
+    for verdict, (word, tone) in fmt.VERDICTS.items():
         if counts[verdict]:
             parts += [
                 ui.quiet(" · " if parts else "  "),
@@ -115,26 +103,26 @@ def _title(a: str, b: str, ones: Sequence[Comparison]) -> list[str | ui.Phrase]:
 
 def _same(ones: Sequence[Comparison]) -> str:
     names = [
-        row_name(pair.metric, pair.relevance_by)
+        fmt.row_name(pair.metric, pair.relevance_by)
         + (f" ({', '.join(pair.slice.values())})" if pair.slice else "")
         for pair in ones
         if pair.verdict == "same"
     ]
     same = "Not tested because inputs, judge and prompts are the same on every pair"
-    return f"{same}, {counted(len(names), 'row')}: {', '.join(names)}" if names else ""
+    return f"{same}, {fmt.counted(len(names), 'row')}: {', '.join(names)}" if names else ""
 
 
 def _pair_table(ones: Sequence[Comparison], comparisons: Comparisons) -> ui.Table:
     sliced = any(pair.slice for pair in ones)
-    needed = needed_kinds(ones)
+    needed = fmt.needed_kinds(ones)
     columns: tuple[ui.Heading | str, ...] = (
         ui.Heading("metric", key=True), *(["slice"] if sliced else []), ui.Heading("a", drop=3),
         ui.Heading("b", drop=3), ui.Heading("a - b", level=comparisons.level),
         ui.Heading("rel.", drop=1), ui.Heading("win", drop=1), ui.Heading("d", drop=1),
         f"p {ADJUSTED[comparisons.adjust][0]}", ui.Heading("w/t/l", drop=2), "verdict",
-        *(fill(NEEDED[kind][0], NARROW_HEAD) for kind in needed),
+        *(fill(fmt.NEEDED[kind][0], NARROW_HEAD) for kind in needed),
     )  # fmt: skip
-    reach = reach_of(ones)
+    reach = fmt.reach_of(ones)
     by_metric = list(dict.fromkeys(pair.metric for pair in ones))
     ordered = sorted(ones, key=lambda pair: by_metric.index(pair.metric))
     return ui.table(columns, (_cells(item, reach, needed, sliced=sliced) for item in ordered))
@@ -143,20 +131,20 @@ def _pair_table(ones: Sequence[Comparison], comparisons: Comparisons) -> ui.Tabl
 def _cells(
     pair: Comparison, reach: float, needed: Sequence[str], *, sliced: bool
 ) -> Iterator[ui.Cell]:
-    word, tone = VERDICTS[pair.verdict]
-    yield ui.RowName(row_name(pair.metric, pair.relevance_by), pair.better)
+    word, tone = fmt.VERDICTS[pair.verdict]
+    yield ui.RowName(fmt.row_name(pair.metric, pair.relevance_by), pair.better)
     if sliced:
         values = None if pair.slice is None else ", ".join(pair.slice.values())
         yield ui.RowName("all", strong=True) if values is None else ui.RowName(values)
     yield ui.Number(pair.value_a)
     yield ui.Number(pair.value_b)
-    yield difference_cell(pair, reach)
+    yield fmt.difference_cell(pair, reach)
     yield ui.Number(pair.relative_change, 1, sign="+", unit=" %")
     yield ui.Number(None if pair.win_rate is None else pair.win_rate.value * 100, 0, unit=" %")
     yield ui.Number(pair.effect_size, 2, sign="+")
     yield ui.P(pair.p_adjusted)
     yield f"{pair.wins}/{pair.ties}/{pair.losses}"
-    few = f"{counted(pair.n_pairs, 'pair')} only" if pair.caution else ""
+    few = f"{fmt.counted(pair.n_pairs, 'pair')} only" if pair.caution else ""
     yield ui.Verdict(pair.verdict, word, tone, few)
     for kind in needed:
         yield (ui.Count(pair.n_needed) if pair.n_needed and pair.needed_for == kind else "")
@@ -168,25 +156,25 @@ def _ranking(ranked: Sequence[Sequence[Ranked]], comparisons: Comparisons) -> ui
     rows = []
     for ranks in ranked:
         cells: dict[str, ui.Cell] = {
-            rank.system: f"won {percent(rank.win_share, 0)}" if rank.win_probability is None
+            rank.system: f"won {fmt.percent(rank.win_share, 0)}" if rank.win_probability is None
             else ui.IntervalCell(rank.win_probability, rank.win_low, rank.win_high, strong=False)
             for rank in ranks
         }  # fmt: skip
-        name = ui.RowName(row_name(ranks[0].metric, by.get(ranks[0].metric, "")))
+        name = ui.RowName(fmt.row_name(ranks[0].metric, by.get(ranks[0].metric, "")))
         rows.append((name, *(cells[system] for system in systems)))
     heads = (ui.Heading(name, level=comparisons.level, peer=True) for name in systems)
     return ui.table(("metric", *heads), rows)
 
 
 def _comparison_small_print(comparisons: Comparisons) -> Iterator[ui.Note]:
-    alpha = percent(1 - comparisons.level)
-    yield from method_notes((pair.method for pair in comparisons.comparisons), OF_DIFFERENCES)
+    alpha = fmt.percent(1 - comparisons.level)
+    yield from fmt.method_notes((pair.method for pair in comparisons.comparisons), OF_DIFFERENCES)
     for test in dict.fromkeys(pair.test for pair in comparisons.comparisons if pair.test):
         word, about = TESTS[test]
         text = about.format(flips=comparisons.resamples, seed=comparisons.seed)
         yield ui.Note("tests", (ui.strong(word), f"  {text}"))
     word, about = ADJUSTED[comparisons.adjust]
-    text = f"  {about.format(alpha=alpha)}; over {counted(comparisons.family, 'comparison')}"
+    text = f"  {about.format(alpha=alpha)}; over {fmt.counted(comparisons.family, 'comparison')}"
     yield ui.Note("adjusted", (ui.strong(word), text))
     yield from _reading(comparisons, alpha)
     for reason, metrics in _reasons(comparisons.comparisons).items():
@@ -212,7 +200,7 @@ def _reading(comparisons: Comparisons, alpha: str) -> Iterator[ui.Note]:
         )
     if any(pair.caution for pair in ones):
         yield ui.Note("reading", "N pairs only: so few pairs make a rough verdict")
-    yield from (ui.Note("reading", line) for line in needed_notes(ones))
+    yield from (ui.Note("reading", line) for line in fmt.needed_notes(ones))
     if any(pair.n_needed_reason == NARROW for pair in ones):
         yield ui.Note(
             "reading",
@@ -243,11 +231,11 @@ SHORT = 16
 
 def weights_page(weights: FittedWeights) -> ui.Page:
     """Return the page: the weights, how well they predict people, and which to keep."""
-    people = counted(weights.n_annotators, "annotator")
-    ties = f"; {counted(weights.n_ties, 'tie')}" if weights.n_ties else ""
-    on = f" on {counted(weights.n_questions, 'question')}, by {people}{ties}"
+    people = fmt.counted(weights.n_annotators, "annotator")
+    ties = f"; {fmt.counted(weights.n_ties, 'tie')}" if weights.n_ties else ""
+    on = f" on {fmt.counted(weights.n_questions, 'question')}, by {people}{ties}"
     header = (
-        ui.Note("people", (ui.strong(counted(weights.n, _noun(weights))), on)),
+        ui.Note("people", (ui.strong(fmt.counted(weights.n, _noun(weights))), on)),
         ui.Note("from", weights.source),
         ui.Note("scores", weights.run),
     )
@@ -311,7 +299,7 @@ def _fit(name: str, fit: Fit, scale: ui.Scale) -> tuple[ui.Cell, ...]:
 def _weights_small_print(weights: FittedWeights) -> Iterator[ui.Note]:
     if weights.n_left_out:
         lacking = ", ".join(f"{name} {count:,}" for name, count in weights.left_out.items())
-        text = f"{counted(weights.n_left_out, _noun(weights))} without a score: {lacking}"
+        text = f"{fmt.counted(weights.n_left_out, _noun(weights))} without a score: {lacking}"
         yield ui.Note("left out", text)
     yield from (
         ui.Note("excluded", f"{name}: {words(reason)}") for name, reason in weights.excluded.items()

@@ -9,16 +9,8 @@ from pathlib import Path
 from ragstone.core.errors import PromiseRefused
 from ragstone.core.messages import argument
 from ragstone.guard.assessment import WAYS_OUT
+from ragstone.guard.confidence_gate import gate_thresholds as thresholds
 from ragstone.guard.confidence_gate.confidence_gate import Gate, GateCalibration, GateCheck
-from ragstone.guard.confidence_gate.gate_thresholds import (
-    WORDS,
-    CheckedPromise,
-    GateShare,
-    OtherPromise,
-    PromiseState,
-    ShownRisk,
-    surplus_words,
-)
 from ragstone.report import page as ui
 from ragstone.report.number_format import counted, percent
 from ragstone.report.reason_words import words
@@ -29,7 +21,7 @@ LEVELS = {"pass": 0, "ask": 5, "block": 3}
 
 COVERED = (0.1, 0.25, 0.5, 0.75, 1.0)
 
-STATES: dict[PromiseState, tuple[str, str, ui.Tone]] = {
+STATES: dict[thresholds.PromiseState, tuple[str, str, ui.Tone]] = {
     "holds": ("HOLDS", "holds", "good"),
     "broken": ("BROKEN", "broken", "bad"),
     "cannot_tell": ("CANNOT TELL", "cannot tell", "caution"),
@@ -109,7 +101,7 @@ def _thresholds(calibration: GateCalibration, out: Path | None) -> Iterator[ui.N
         yield ui.Note("gate", str(out))
 
 
-def _promise(promise: str, risk: ShownRisk, gate: Gate) -> ui.Words:
+def _promise(promise: str, risk: thresholds.ShownRisk, gate: Gate) -> ui.Words:
     of, goes = WRONG[promise]
     most = f"at most {percent(risk.high, 1)} at {percent(gate.confidence)} confidence"
     share = f"at most {percent(risk.promised)} have one that {goes}"
@@ -128,7 +120,7 @@ def _labels(
     if calibration.unlabelled:
         text += f"; {calibration.unlabelled:,} left out because the label or the answer is missing"
     if calibration.surplus:
-        text += f"; {surplus_words(calibration.surplus)}"
+        text += f"; {thresholds.surplus_words(calibration.surplus)}"
     return text
 
 
@@ -137,7 +129,7 @@ def _left_open(calibration: GateCalibration | GateCheck) -> Iterator[ui.Note]:
         f"of {of} answers {percent(item.worst)} {goes} if all of these are as bad as possible, "
         f"{percent(item.best)} if all are as good as possible"
         for item in calibration.if_open
-        for of, goes, *_ in [WORDS[item.promise]]
+        for of, goes, *_ in [thresholds.WORDS[item.promise]]
     ]
     if ends:
         left = f"people left {counted(calibration.unlabelled, 'answer')} open"
@@ -145,7 +137,7 @@ def _left_open(calibration: GateCalibration | GateCheck) -> Iterator[ui.Note]:
         yield ui.Note("caution", f"{left}. {'; '.join(ends).capitalize()}. {trust}")
 
 
-def _shares(shares: Sequence[GateShare]) -> ui.Table:
+def _shares(shares: Sequence[thresholds.GateShare]) -> ui.Table:
     rows: list[tuple[ui.Cell, ...]] = []
     for of in ("unfaithful", "faithful", "all"):
         by_way = {share.way: share for share in shares if share.of == of}
@@ -161,7 +153,7 @@ def _shares(shares: Sequence[GateShare]) -> ui.Table:
     return ui.table(("answers", ui.Heading(drop=2), *ways, ui.Heading("n", drop=1)), rows)
 
 
-def _others(others: Sequence[OtherPromise], gate: Gate) -> ui.Table:
+def _others(others: Sequence[thresholds.OtherPromise], gate: Gate) -> ui.Table:
     rows: list[tuple[ui.Cell, ...]] = []
     for other in others:
         mine = other.max_false_pass == gate.max_false_pass
@@ -206,7 +198,7 @@ def _checked(check: GateCheck) -> ui.Table:
     return ui.table(heads, rows)
 
 
-def _told(promise: CheckedPromise, confidence: float) -> str:
+def _told(promise: thresholds.CheckedPromise, confidence: float) -> str:
     of, goes = WRONG[promise.promise]
     risk = promise.risk
     seen = (

@@ -4,15 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ragstone.core.messages import argument
+from ragstone.report import number_format as fmt
 from ragstone.report import page as ui
-from ragstone.report.number_format import (
-    count_cells,
-    counted,
-    method_notes,
-    scale_for,
-    short_name,
-    worst_to_best,
-)
 from ragstone.report.reason_words import words
 
 if TYPE_CHECKING:
@@ -40,30 +33,27 @@ READING = (
 
 def conversations_page(conversations: "Conversations", *, limit: int | None = None) -> ui.Page:
     """Return the page: how many there are and were resolved, each metric, the worst ``limit``."""
-    sections: tuple[ui.Section, ...]
     if conversations:
         figures = conversations.figures
         notes = [*(ui.Note(name, text) for name, text in READING),
-                 *method_notes((figure.method for figure in figures), ROWS)]  # fmt: skip
-        sections = (
-            ui.section(ui.Paragraphs((sentence(conversations),))),
+                 *fmt.method_notes((figure.method for figure in figures), ROWS)]  # fmt: skip
+        sections = [
+            ui.section(sentence(conversations)),
             *conversation_sections(conversations),
             *_worst(conversations, SHOWN if limit is None else limit),
             ui.small_print(notes),
-        )
+        ]
     elif conversations.counts:
-        single = counted(sum(count.single for count in conversations.counts), "session")
-        sections = (
-            ui.section(ui.Paragraphs((f"There is no conversation: {single} of a single turn.",))),
-        )
+        single = fmt.counted(sum(count.single for count in conversations.counts), "session")
+        sections = [ui.section(f"There is no conversation: {single} of a single turn.")]
     else:
         why = (
             "No example names its session. It is read from a field such as session_id or "
             f"conversation_id; {argument('columns', 'session=COLUMN')} names another."
         )
-        sections = (ui.section(ui.Paragraphs((why,))),)
+        sections = [ui.section(why)]
     return ui.Page(
-        "conversations", str(conversations.run), sections,
+        "conversations", str(conversations.run), tuple(sections),
         record=lambda: {"run": str(conversations.run), **conversations.to_dict()},
     )  # fmt: skip
 
@@ -74,7 +64,7 @@ def sentence(conversations: "ConversationFigures") -> str:
     counts = [count for count in conversations.counts if count.n]
     least, most = min(item.shortest for item in counts), max(item.longest for item in counts)
     turns = f"{least}" if least == most else f"{least} to {most}"
-    text = f"{counted(total, 'conversation')} of {turns} turns."
+    text = f"{fmt.counted(total, 'conversation')} of {turns} turns."
     shares = [
         figure.value for figure in conversations.figures
         if figure.figure == "resolved" and figure.metric is None and figure.value is not None
@@ -114,11 +104,11 @@ def _resolved(
             condition = "answered"
             if share.metric is not None:
                 side = "at most" if better[share.metric] == "-" else "at least"
-                condition += f", {short_name(share.metric)} {side} {share.bar:g}"
+                condition += f", {fmt.short_name(share.metric)} {side} {share.bar:g}"
             rows.append(ui.Row((
                 ui.RowName(count.system), ui.Count(count.n), turns, condition, _value(share, WHOLE),
-                *count_cells(share),
-            ), worst_to_best(share)))  # fmt: skip
+                *fmt.count_cells(share),
+            ), fmt.worst_to_best(share)))  # fmt: skip
     return ui.table(columns, rows)
 
 
@@ -135,12 +125,12 @@ def _metrics(figures: "Sequence[ConversationFigure]") -> ui.Block:
     worst_of = {(item.metric, item.system): item for item in figures if item.figure == "worst_turn"}
     for mean in sorted(means, key=lambda figure: metrics.index(figure.metric)):
         worst, metric = worst_of.get((mean.metric, mean.system)), mean.metric or ""
-        scale = scale_for(metric)
+        scale = fmt.scale_for(metric)
         rows.append(ui.Row((
-            ui.RowName(short_name(metric), mean.better), ui.RowName(mean.system),
+            ui.RowName(fmt.short_name(metric), mean.better), ui.RowName(mean.system),
             ui.Number(None) if worst is None else _value(worst, scale), _value(mean, scale),
-            *count_cells(worst or mean),
-        ), worst_to_best(worst or mean)))  # fmt: skip
+            *fmt.count_cells(worst or mean),
+        ), fmt.worst_to_best(worst or mean)))  # fmt: skip
     return ui.table(columns, rows)
 
 
@@ -166,4 +156,4 @@ def _worst(conversations: "Conversations", limit: int) -> Iterator[ui.Section]:
     if rows:
         columns = ("session", ui.Heading("system", several=True), "turns", "worst turn", "example",
                    "mean of turns", "resolved")  # fmt: skip
-        yield ui.section(ui.table(columns, rows), title=f"Worst by {short_name(metric)}")
+        yield ui.section(ui.table(columns, rows), title=f"Worst by {fmt.short_name(metric)}")

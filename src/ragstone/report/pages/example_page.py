@@ -54,9 +54,7 @@ def list_page(run: Path, corrections: Sequence[Correction], example: str | None 
     listed = [correction for correction in corrections if example in (None, correction.example)]
     columns = (ui.Heading("example", key=True), "judgement", "was", "is", "by", "why", "when (UTC)")
     none = "Nothing was corrected: ragstone correct RUN EXAMPLE shows what can be."
-    body = ui.section(
-        ui.table(columns, map(_listed, listed)) if listed else ui.Paragraphs((ui.quiet(none),))
-    )
+    body = ui.section(ui.table(columns, map(_listed, listed)) if listed else ui.quiet(none))
     return ui.Page(
         "corrections", str(run), (body,),
         record=lambda: {"overrules": [correction.to_dict() for correction in listed]},
@@ -72,7 +70,7 @@ def can_be_page(run: Path, example: str, judgements: Sequence[Judgement]) -> ui.
         for item in judgements
     ]  # fmt: skip
     none = ui.quiet("No judge judged anything of it that could be corrected.")
-    body = ui.section(ui.table(columns, rows) if rows else ui.Paragraphs((none,)))
+    body = ui.section(ui.table(columns, rows) if rows else none)
     return ui.Page(
         "corrections", f"{run}  {example}", (body,),
         record=lambda: {"example": example, "judgements": list(map(_judgement, judgements))},
@@ -177,20 +175,13 @@ Items = Iterator[ui.OutlineItem]
 def example_page(dossier: Dossier, *, prompts: bool = False) -> ui.Page:
     """The page of a dossier, in reading order: question, contexts, answer, judgements."""
     example, parts = dossier.example, dossier.parts
-    references = len(example.reference)
     outlines: dict[str, Items] = {
         "Contexts": _contexts(dossier),
         "Answer": _answer(dossier),
-        "Claims of the answer": (
-            _unit("claim", claim, f"{claim.place + 1:>2}", references) for claim in parts["claim"]
-        ),
+        "Claims of the answer": _numbered(dossier, "claim"),
         "Reference": _reference(dossier),
-        "Criteria": (
-            _unit("criterion", item, f"{item.place + 1:>2}") for item in parts["criterion"]
-        ),
-        "Gold evidence": (
-            _unit("evidence", item, f"{item.place + 1:>2}") for item in parts["evidence"]
-        ),
+        "Criteria": _numbered(dossier, "criterion"),
+        "Gold evidence": _numbered(dossier, "evidence"),
         "Other judgements": _whole(dossier, with_answer=False),
         "Labels of people": (
             ui.OutlineItem((ui.strong(name), f"  {_plain(value)}"))
@@ -262,6 +253,12 @@ def _unit(unit: Unit, part: JudgedPart, lead: str, references: int = 1) -> ui.Ou
     head, below = _said(unit, part, references)
     text = ui.Phrase(part.text or "", "text")
     return ui.OutlineItem((text, *head) if head else text, below, lead=lead)
+
+
+def _numbered(dossier: Dossier, unit: Unit) -> Items:
+    references = len(dossier.example.reference) if unit == "claim" else 1
+    for part in dossier.parts[unit]:
+        yield _unit(unit, part, f"{part.place + 1:>2}", references)
 
 
 def _answer(dossier: Dossier) -> Items:

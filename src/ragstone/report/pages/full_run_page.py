@@ -6,27 +6,9 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from ragstone.core.messages import Reason
+from ragstone.report import number_format as fmt
 from ragstone.report import page as ui
 from ragstone.report.console import command
-from ragstone.report.number_format import (
-    SYSTEM,
-    Groups,
-    as_one,
-    band,
-    bands_of,
-    by_family,
-    by_metric,
-    count_cells,
-    counted,
-    in_percent,
-    known_suites,
-    method_notes,
-    method_word,
-    row_names,
-    scale_for,
-    spoken,
-    worst_to_best,
-)
 from ragstone.report.reason_words import LACKS, why_no_value, words
 from ragstone.report.run_contents import took
 from ragstone.report.sentences.analysis_words import corrected
@@ -56,7 +38,7 @@ def full_page(
     run: Run, notes: Sequence[str] = (), summary: "Summary | None" = None, *, pooled: bool = False
 ) -> ui.Page:
     """The sentences, the header, a table for the systems, one for each field, distributions."""
-    groups = Groups(run.estimate_list)
+    groups = fmt.Groups(run.estimate_list)
     suites = run.form.suites
     sections = [ui.section(said(summary))] if summary else []
     sections.append(ui.section(header(run, groups)))
@@ -66,7 +48,7 @@ def full_page(
         sections.append(ui.section(estimate_table(listed, suites, checked)))
         sections += map(ui.section, distributions(groups.whole))
     else:
-        sections.append(ui.section(ui.Paragraphs((NOTHING,))))
+        sections.append(ui.section(NOTHING))
     if summary and summary.conversations:
         sections += conversation_sections(summary.conversations)
     sections += (slices(field, groups.sliced(field), suites) for field in groups.fields)
@@ -84,10 +66,10 @@ def said(summary: "Summary") -> ui.Paragraphs:
     return ui.Paragraphs((" ".join(summary_sentences(summary)),))
 
 
-def header(run: Run, groups: Groups, *more: str) -> ui.Facts:
+def header(run: Run, groups: fmt.Groups, *more: str) -> ui.Facts:
     """Return what was evaluated, who judged, where the run is, and the command that comes next."""
     data = run.form.data
-    counts = [counted(data.examples, "row"), counted(data.questions, "question")]
+    counts = [fmt.counted(data.examples, "row"), fmt.counted(data.questions, "question")]
     if groups.systems:
         single = len(groups.systems) == 1
         counts.append(f"system {groups.systems[0]}" if single else f"{len(groups.systems)} systems")
@@ -114,14 +96,14 @@ def estimate_table(
     estimates: Sequence[Estimate], suites: Sequence[str] = (), checked: "CheckedRun | None" = None
 ) -> ui.Table:
     """The estimates by family, with a row for each metric and system."""
-    value = ui.Heading("value %" if in_percent(suites) else "value", level=estimates[0].level)
+    value = ui.Heading("value %" if fmt.in_percent(suites) else "value", level=estimates[0].level)
     columns = (
         ui.Heading("metric", key=True), ui.Heading("system", several=True), value, ui.Heading("n"),
         ui.Heading("undef."), ui.Heading("missing"), ui.Heading("method", drop=1),
     )  # fmt: skip
-    groups, names = [], row_names(estimates)
-    for title, family in by_family(estimates).items():
-        metrics = by_metric(family).items()
+    groups, names = [], fmt.row_names(estimates)
+    for title, family in fmt.by_family(estimates).items():
+        metrics = fmt.by_metric(family).items()
         rows = [row for name, ones in metrics for row in _rows(names[name], ones, suites, checked)]
         groups.append(ui.Group(tuple(rows), title))
     return ui.Table(columns, tuple(groups))
@@ -130,30 +112,32 @@ def estimate_table(
 def _rows(
     name: str, ones: Sequence[Estimate], suites: Sequence[str], checked: "CheckedRun | None"
 ) -> Iterator[ui.Row]:
-    merged, percent = as_one(ones), in_percent(suites)
+    merged, percent = fmt.as_one(ones), fmt.in_percent(suites)
     for estimate in [merged] if merged else ones:
-        names = estimate.group.get(SYSTEM, "all" if len(ones) > 1 else "")
-        system = f"all {sum(SYSTEM in other.group for other in ones)}" if merged else names
+        names = estimate.group.get(fmt.SYSTEM, "all" if len(ones) > 1 else "")
+        system = f"all {sum(fmt.SYSTEM in other.group for other in ones)}" if merged else names
         value: ui.Cell = ui.IntervalCell(
-            estimate.value, estimate.low, estimate.high, scale_for(estimate.metric),
-            percent=percent, word=band(estimate, suites),
+            estimate.value, estimate.low, estimate.high, fmt.scale_for(estimate.metric),
+            percent=percent, word=fmt.band(estimate, suites),
         )  # fmt: skip
         if estimate.value is None:
             value = ui.Why("missing" if estimate.n_missing else "undefined", why_no_value(estimate))
-        method = ui.quiet(method_word(estimate.method))
+        method = ui.quiet(fmt.method_word(estimate.method))
         names_of = (ui.RowName(name, estimate.better), ui.RowName(system))
-        cells = (*names_of, value, *count_cells(estimate), method)
+        cells = (*names_of, value, *fmt.count_cells(estimate), method)
         below: list[ui.Words] = []
         if mean := checked and checked.corrected(estimate.metric, estimate.group):
             below.append(ui.Phrase(corrected(mean, percent=percent), "good"))
         if estimate.value is not None:
-            below += worst_to_best(estimate, percent=percent)
+            below += fmt.worst_to_best(estimate, percent=percent)
         yield ui.Row(cells, tuple(below))
 
 
 def distributions(estimates: Sequence[Estimate]) -> list[ui.Table]:
     """Return a table of how often each word was given, for each metric whose scores have words."""
-    worded = [ones for ones in by_metric(estimates).values() if any(item.labels for item in ones)]
+    worded = [
+        ones for ones in fmt.by_metric(estimates).values() if any(item.labels for item in ones)
+    ]
     order = list(WORDS)
     worded.sort(key=lambda ones: order.index(_bare(ones)) if _bare(ones) in order else len(order))
     return [_distribution(ones) for ones in worded]
@@ -169,15 +153,17 @@ def _distribution(ones: Sequence[Estimate]) -> ui.Table:
     words = [*known, *others]
     level = [*levels, *(at % 5 for at in range(len(others)))]
     columns: list[ui.Heading | str] = ["", ""]
-    columns += [ui.Heading(spoken(word), fill=at) for word, at in zip(words, level, strict=True)]
+    columns += [
+        ui.Heading(fmt.spoken(word), fill=at) for word, at in zip(words, level, strict=True)
+    ]
     rows = []
     for estimate in ones:
         counts = [estimate.labels.get(word, 0) for word in words]
-        parts = tuple(ui.BarPart(count, at, spoken(word))
+        parts = tuple(ui.BarPart(count, at, fmt.spoken(word))
                       for count, at, word in zip(counts, level, words, strict=True))  # fmt: skip
-        name = ui.RowName(estimate.group.get(SYSTEM, "all") if len(ones) > 1 else "all")
+        name = ui.RowName(estimate.group.get(fmt.SYSTEM, "all") if len(ones) > 1 else "all")
         shares = [ui.Share(count, estimate.n) for count in counts]
-        rows.append(ui.Row((name, ui.Bar(parts, sum(counts)), *shares, *count_cells(estimate))))
+        rows.append(ui.Row((name, ui.Bar(parts, sum(counts)), *shares, *fmt.count_cells(estimate))))
     return ui.table([*columns, "n", "undef.", "missing"], rows, title)
 
 
@@ -189,7 +175,7 @@ def slices(field: str, estimates: Sequence[Estimate], suites: Sequence[str] = ()
     values, rarer = slice_values(field, estimates)
     columns = [ui.Heading(key=True), ui.Heading("system", several=True)]
     columns += [ui.Heading(value, peer=True) for value in values]
-    percent = in_percent(suites)
+    percent = fmt.in_percent(suites)
     rows = [
         (
             ui.RowName(name, first.better),
@@ -210,11 +196,11 @@ def slice_rows(
     field: str, estimates: Sequence[Estimate], values: Sequence[str]
 ) -> Iterator[tuple[str, Estimate, dict[str, list[Estimate | None]]]]:
     """Yield each metric with a value: its name, an estimate, and those by system and value."""
-    names = row_names(estimates)
-    ordered = [estimate for ones in by_family(estimates).values() for estimate in ones]
-    for metric, ones in by_metric(ordered).items():
+    names = fmt.row_names(estimates)
+    ordered = [estimate for ones in fmt.by_family(estimates).values() for estimate in ones]
+    for metric, ones in fmt.by_metric(ordered).items():
         if any(estimate.value is not None for estimate in ones):
-            by_value = {(each.group.get(SYSTEM, ""), each.group[field]): each for each in ones}
+            by_value = {(each.group.get(fmt.SYSTEM, ""), each.group[field]): each for each in ones}
             systems = dict.fromkeys(system for system, _ in by_value)
             rows = {name: [by_value.get((name, value)) for value in values] for name in systems}
             yield names[metric], ones[0], rows
@@ -240,20 +226,22 @@ def slice_values(field: str, estimates: Sequence[Estimate]) -> tuple[list[str], 
     return values, len(size) - len(values)
 
 
-def method(run: Run, groups: Groups) -> Iterator[ui.Note]:
+def method(run: Run, groups: fmt.Groups) -> Iterator[ui.Note]:
     """Yield how the intervals were computed, what was flagged, and the signature."""
-    yield from method_notes(estimate.method for estimate in groups.whole_and_all)
+    yield from fmt.method_notes(estimate.method for estimate in groups.whole_and_all)
     yield from (ui.Note("reading", line) for line in _reading(run, groups))
     yield from needs(run)
     if flags := _flagged(groups):
-        sentence = " · ".join(f"{name} {counted(count, 'row')}" for name, count in flags.items())
+        sentence = " · ".join(
+            f"{name} {fmt.counted(count, 'row')}" for name, count in flags.items()
+        )
         yield ui.Note("flags", f"{sentence}  (their scores follow a convention)")
     data = run.form.data
     if data.label_violations:
         sentence = " · ".join(f"{name} {count:,}" for name, count in data.label_violations.items())
         yield ui.Note("labels", f"{sentence}  (hard rules broken by human labels)")
     if data.rejected:
-        yield ui.Note("rejected", f"{counted(data.rejected, 'row')} could not be read")
+        yield ui.Note("rejected", f"{fmt.counted(data.rejected, 'row')} could not be read")
     yield ui.Note("signature", run.signature)
 
 
@@ -264,22 +252,22 @@ def needs(run: Run) -> list[ui.Note]:
     return [ui.Note("missing", need) for need in lacks]
 
 
-def _reading(run: Run, groups: Groups) -> Iterator[str]:
+def _reading(run: Run, groups: fmt.Groups) -> Iterator[str]:
     suites = run.form.suites
-    listed = "; values in percent" if in_percent(suites) else ""
+    listed = "; values in percent" if fmt.in_percent(suites) else ""
     yield f"↑ more is better, ↓ less is better, · neither{listed}"
-    for suite in known_suites(suites):
+    for suite in fmt.known_suites(suites):
         if suite.conventions:
             yield f"{suite.name}: {suite.conventions}"
-        for line in bands_of(suite):
+        for line in fmt.bands_of(suite):
             yield f"{suite.name}: {line}"
     if any(estimate.n_missing and estimate.value is not None for estimate in groups.whole):
         yield "worst–best: what the mean could be if the missing scores were known"
 
 
-def _flagged(groups: Groups) -> dict[str, int]:
+def _flagged(groups: fmt.Groups) -> dict[str, int]:
     most: Counter[str] = Counter()
-    for ones in by_metric(groups.whole).values():
+    for ones in fmt.by_metric(groups.whole).values():
         most |= sum((Counter(estimate.flags) for estimate in ones), Counter[str]())
     return dict(sorted(most.items()))
 

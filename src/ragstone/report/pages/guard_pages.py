@@ -63,17 +63,14 @@ def improvement_page(improvement: Improvement) -> ui.Page:
         facts.append(ui.Note("model", (ui.Phrase(words(improvement.fault), "caution"),)))
     rows: list[tuple[ui.Cell, ...]] = []
     for number, attempt in enumerate(improvement.trail):
-        outcome: tuple[ui.Cell, ui.Cell] = (
-            ui.Phrase(words(attempt.fault or ""), "caution"),
-            ui.Number(None),
-        )
+        outcome: ui.Cell = ui.Phrase(words(attempt.fault or ""), "caution")
+        confidence = None
         if attempt.assessment is not None:
             word, tone = OUTCOMES[attempt.assessment.ok]
-            outcome = (
-                ui.Verdict(word.lower(), word, tone),
-                ui.Number(attempt.assessment.confidence, 2),
-            )
-        rows.append((str(number), *outcome, ui.Phrase(_cut(attempt.answer or ""), "text")))
+            confidence = attempt.assessment.confidence
+            outcome = ui.Verdict(word.lower(), word, tone)
+        answer = ui.Phrase(_cut(attempt.answer or ""), "text")
+        rows.append((str(number), outcome, ui.Number(confidence, 2), answer))
     columns = (ui.Heading("pass", key=True), "outcome", "confidence", "answer")
     trail = ui.section(ui.table(columns, rows), title="What was tried")
     sections = (ui.section(ui.Facts(tuple(facts))), *listed.sections, trail)

@@ -16,6 +16,7 @@ from ragstone.analysis.release_gate.release_gate import (
     Decision,
     GateResult,
 )
+from ragstone.core.grouping import grouped
 from ragstone.core.messages import Reason, argument, call
 from ragstone.report import page as ui
 from ragstone.report.console import command
@@ -219,14 +220,12 @@ def _undecidable(result: GateResult) -> Iterator[str]:
 
 
 def _same(result: GateResult) -> tuple[str, ...]:
-    metrics: dict[tuple[str, str], list[str]] = {}
-    for rule in result.requirements:
-        if rule.same:
-            about = (rule.text.removeprefix(rule.metric).strip(), rule.group["system"])
-            metrics.setdefault(about, []).append(rule.metric)
-    systems: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for (text, system), names in metrics.items():
-        systems.setdefault((text, tuple(names)), []).append(system)
+    metrics = grouped(
+        ((rule.text.removeprefix(rule.metric).strip(), rule.group["system"]), rule.metric)
+        for rule in result.requirements
+        if rule.same
+    )
+    systems = grouped(((text, tuple(names)), system) for (text, system), names in metrics.items())
     return tuple(
         f"Met because the inputs are the same, {counted(len(names) * len(of), 'row')}: "
         f"{', '.join(map(short_name, names))} {text} ({', '.join(of)})"
@@ -269,38 +268,35 @@ def _below(rule: Decided, *, alone: bool) -> Iterator[str]:
 
 def _small_print(result: GateResult) -> Iterator[ui.Note]:
     most, alpha = percent(result.max_missing), f"{result.level:g}"
-    notes = []
     if result.on == "point":
-        notes.append(("decided", "on the values alone: another sample could change it"))
+        yield ui.Note("decided", "on the values alone: another sample could change it")
     else:
         clears = f"the whole {percent(1 - 2 * result.level)} interval clears the bar"
         level = f"(one-sided level {alpha}, not adjusted, because all must hold)"
-        notes.append(("holds", f"{clears} {level}"))
+        yield ui.Note("holds", f"{clears} {level}")
         if tested := sum(rule.p is not None for rule in result.requirements):
             over = f"after Holm over {counted(tested, 'test')}"
-            notes.append(("broken", f"shown not to be met, at one-sided {alpha} {over}"))
+            yield ui.Note("broken", f"shown not to be met, at one-sided {alpha} {over}")
             p = "p-value of such scores if the bar were met, after Holm: small means broken"
-            notes.append(("p broken", p))
+            yield ui.Note("p broken", p, needs="p broken")
         needs = "how many examples of a system in all would decide, if its value stays as it is"
-        notes.append(("open", f"neither; needs: {needs}"))
+        yield ui.Note("open", f"neither; needs: {needs}")
         exact = {rule.method in EXACT for rule in result.requirements if rule.method}
         if True in exact:
             wrong = f"exact binomial tests, wrong in at most {percent(result.level)} of cases"
             rows = f"no event in {ceil(log(result.level) / log1p(-RARE)):,} rows or more"
-            notes.append(("rates", f"{wrong}; {rows} shows a rate below {RARE:g}"))
+            yield ui.Note("rates", f"{wrong}; {rows} shows a rate below {RARE:g}")
         if False in exact:
             wrong = f"by their intervals, wrong in about {percent(result.level)} of cases"
             means = f"like differences and corrected estimates, {wrong}"
-            notes.append(("means", means))
+            yield ui.Note("means", means)
     turning = "at their worst or best could change the decision"
-    notes.append(("missing", f"more than {most} of the scores, or fewer that {turning}"))
+    yield ui.Note("missing", f"more than {most} of the scores, or fewer that {turning}")
     if any(rule.counted == "pairs" for rule in result.requirements):
         gain = "improvement over the baseline, whichever way the metric points; below 0 is worse"
-        notes.append(("gain", gain))
+        yield ui.Note("gain", gain)
     if any(rule.counted == "labels" for rule in result.requirements):
-        notes.append(("n", "human labels that correct the estimate"))
-    for name, text in notes:
-        yield ui.Note(name, text, needs="p broken" if name == "p broken" else "")
+        yield ui.Note("n", "human labels that correct the estimate")
 
 
 # What the record has of a failing example, besides its reasons.

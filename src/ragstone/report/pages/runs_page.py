@@ -8,21 +8,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragstone.report import number_format as fmt
 from ragstone.report import page as ui
 from ragstone.report.console import command
 from ragstone.report.judgement_words import legend, short_judge
-from ragstone.report.number_format import (
-    SYSTEM,
-    Groups,
-    by_family,
-    by_metric,
-    counted,
-    in_percent,
-    percent,
-    row_names,
-    same_mean,
-    scale_for,
-)
 from ragstone.report.reason_words import words
 from ragstone.report.run_contents import cost, lasted
 from ragstone.run import Estimate, Run
@@ -122,25 +111,16 @@ def runs_page(folder: Path, runs: Sequence[FoundRun]) -> ui.Page:
     if panels := legend(judges):
         sections.append(ui.small_print(panels))
     if not runs:
-        sections = [
-            ui.section(ui.Paragraphs((ui.quiet(f"No run in {folder}: ragstone evaluate DATA"),)))
-        ]
+        sections = [ui.section(ui.quiet(f"No run in {folder}: ragstone evaluate DATA"))]
     record = {"runs": list(map(_run_as_data, runs))}
     return ui.Page("runs", str(folder), tuple(sections), record=lambda: record)
 
 
 def _run_cells(run: FoundRun) -> list[ui.Cell]:
     name, written = ui.RowName(str(run.path)), ui.quiet(f"{run.changed:%Y-%m-%d %H:%M}")
+    unknown = ("–", ui.Count(None), ui.Count(None))
     if run.form is None:
-        return [
-            name,
-            "–",
-            ui.Count(None),
-            ui.Count(None),
-            "–",
-            written,
-            ui.Phrase("damaged", "bad"),
-        ]
+        return [name, *unknown, "–", written, ui.Phrase("damaged", "bad")]
     data, beat = run.form.data, run.beat
     judges = ", ".join(short_judge(judge.name) for judge in run.form.judges if judge.kinds) or "–"
     if run.form.finished:
@@ -149,9 +129,9 @@ def _run_cells(run: FoundRun) -> list[ui.Cell]:
     state = ui.Phrase("unfinished", "caution")
     if beat is not None and run.goes_on:
         far = f"{beat.examples:,} rows" if beat.fraction is None else f"{beat.fraction:.0%}"
-        workers = "" if beat.workers is None else f", {counted(beat.workers, 'worker')}"
+        workers = "" if beat.workers is None else f", {fmt.counted(beat.workers, 'worker')}"
         state = ui.quiet(f"running, {far}{workers}")
-    return [name, "–", ui.Count(None), ui.Count(None), judges, written, state]
+    return [name, *unknown, judges, written, state]
 
 
 def _run_as_data(run: FoundRun) -> dict[str, object]:
@@ -178,7 +158,7 @@ def run_page(
     run: Run, summary: "Summary", notes: Sequence[str] = (), *, pooled: bool = False
 ) -> ui.Page:
     """The run in sentences, metrics as rows and systems as columns, who judged, what to do next."""
-    groups = Groups(run.estimate_list)
+    groups = fmt.Groups(run.estimate_list)
     listed = groups.whole_and_all if pooled else groups.whole
     if len(groups.systems) > 1:
         table = matrix(listed, summary, run.form.suites)
@@ -200,14 +180,14 @@ def matrix(
 
     Scores that systems share, because they have the same inputs, have one interval.
     """
-    systems = list(dict.fromkeys(estimate.group.get(SYSTEM) for estimate in estimates))
-    level, percent = estimates[0].level, in_percent(suites)
+    systems = list(dict.fromkeys(estimate.group.get(fmt.SYSTEM) for estimate in estimates))
+    level, percent = estimates[0].level, fmt.in_percent(suites)
     heads = (ui.Heading(ALL if name is None else name, level=level, peer=True) for name in systems)
-    groups, names = [], row_names(estimates)
-    for title, family in by_family(estimates).items():
+    groups, names = [], fmt.row_names(estimates)
+    for title, family in fmt.by_family(estimates).items():
         rows = []
-        for metric, ones in by_metric(family).items():
-            by_system = {estimate.group.get(SYSTEM): estimate for estimate in ones}
+        for metric, ones in fmt.by_metric(family).items():
+            by_system = {estimate.group.get(fmt.SYSTEM): estimate for estimate in ones}
             first = by_system.get(systems[0])
             cells = [_cell(by_system.get(name), first, summary, suites) for name in systems]
             rows.append(ui.Row((ui.RowName(names[metric], ones[0].better), *cells)))
@@ -234,8 +214,8 @@ def _cell(
         return ""
     if estimate.value is None:
         return ui.Why("missing" if estimate.n_missing else "undefined")
-    system = estimate.group.get(SYSTEM)
-    alike = first is not None and first is not estimate and same_mean(first, estimate)
+    system = estimate.group.get(fmt.SYSTEM)
+    alike = first is not None and first is not estimate and fmt.same_mean(first, estimate)
     itself = system is not None and estimate.metric in summary.themselves.get(system, ())
     some = estimate.metric in summary.uneven or estimate.n_undefined or estimate.n_missing
     word = "self" if itself else "same" if estimate.metric in summary.same and alike else ""
@@ -243,8 +223,8 @@ def _cell(
         estimate.value,
         None if word else estimate.low,
         None if word else estimate.high,
-        None if word else scale_for(estimate.metric),
-        percent=in_percent(suites),
+        None if word else fmt.scale_for(estimate.metric),
+        percent=fmt.in_percent(suites),
         word=word,
         strong=False,
         n=estimate.n if some else None,
@@ -253,7 +233,9 @@ def _cell(
     )
 
 
-def _facts(run: Run, groups: Groups, estimates: Sequence[Estimate], summary: "Summary") -> ui.Facts:
+def _facts(
+    run: Run, groups: fmt.Groups, estimates: Sequence[Estimate], summary: "Summary"
+) -> ui.Facts:
     rows = []
     if marks := " · ".join(_marks(estimates, summary)):
         rows.append(ui.Note("reading", ui.quiet(marks)))
@@ -276,7 +258,7 @@ def _facts(run: Run, groups: Groups, estimates: Sequence[Estimate], summary: "Su
 
 def _marks(estimates: Sequence[Estimate], summary: "Summary") -> Iterator[str]:
     if estimates:
-        yield f"{percent(estimates[0].level)} intervals"
+        yield f"{fmt.percent(estimates[0].level)} intervals"
     if len(summary.systems) > 1:
         if any(summary.checked.corrected(item.metric, item.group) for item in estimates):
             yield f"{CORRECTED}: by people's labels and the judge together"

@@ -48,15 +48,15 @@ def rate_page(size: RateSize) -> ui.Page:
             (ui.Count(count, strong=chosen), ui.Number(half, sign="±", strong=chosen), drawn)
         )
     columns = ("rows", "half-width", ui.Heading("rate", level=size.level))
-    blocks = (ui.Paragraphs((answer,)), ui.table(columns, rows), ui.Paragraphs((note,)))
-    return ui.Page("plan", "rate", (ui.section(*blocks),), record=size.to_dict)
+    section = ui.section(answer, ui.table(columns, rows), note)
+    return ui.Page("plan", "rate", (section,), record=size.to_dict)
 
 
 def mean_page(run: str, sizes: Sequence[MeanSize], *, cluster: str = "question_id") -> ui.Page:
     """The rows each mean has and needs; ``cluster`` is the field that defines clusters."""
     record = {"plan": "mean", "run": run, "cluster": cluster, "sizes": list(map(asdict, sizes))}
     if not sizes:
-        return _page(run, [ui.section(ui.Paragraphs((NOTHING,)))], record)
+        return _page(run, [ui.section(NOTHING)], record)
     first = sizes[0]
     target = f"a mean to within ±{first.half_width:g}, at {percent(first.level)}"
     shared = "questions" if cluster == "question_id" else f"values of {cluster}"
@@ -73,7 +73,7 @@ def paired_page(run: str, sizes: Sequence[PairedSize]) -> ui.Page:
     """The difference each comparison can detect with the data at hand, and the rows it needs."""
     record = {"plan": "paired", "run": run, "sizes": list(map(asdict, sizes))}
     if not sizes:
-        return _page(run, [ui.section(ui.Paragraphs((NOTHING,)))], record)
+        return _page(run, [ui.section(NOTHING)], record)
     first = sizes[0]
     often = f"{percent(first.power)} of the time, two-sided at {1 - first.level:.2g}"
     if first.difference is None:

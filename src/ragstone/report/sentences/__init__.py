@@ -6,7 +6,7 @@ The sentence of a reason is a template over its facts, or a function where a tem
     {n:label}       1 label, 2 labels         {n:is|are}      the first for 1, else the second
     {names:list}    its lines, with commas    {names:or}      its lines, with or; so {names:and}
     {share:.0%}     a number                  {code:spoken}   without underscores
-    {why:words}     another reason in words
+    {why:words}     another reason in words   {fields:each}   NAME (2 records) for its line NAME=2
     [ and {n:,} more]    left out if a fact in it is not there, or a count of 0
 """
 
@@ -42,6 +42,9 @@ class ReasonFact(str):
             return JOINTS[spec].join(self.lines)
         if spec == "words":
             return worded(self)
+        if spec == "each":
+            counts = (line.rpartition("=") for line in self.lines)
+            return ", ".join(f"{name} ({ReasonFact(n):record})" for name, _, n in counts)
         if spec == "spoken":
             return self.replace("_", " ")
         if _FIGURE.fullmatch(spec):

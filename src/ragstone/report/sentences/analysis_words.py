@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from ragstone.core.grouping import grouped
 from ragstone.core.messages import argument, call, worded
 from ragstone.judges.judge import HUMAN, LOCAL
 from ragstone.report.number_format import ends, number, short_name, with_and
@@ -344,9 +345,7 @@ def badge(checked: "CheckedRun") -> str:
 
 def whose_numbers(checked: Mapping[str, "CheckedRun"]) -> str:
     """Whose numbers are compared, and whether labels checked them."""
-    sentence: dict[str, list[str]] = {}
-    for name, collected in checked.items():
-        sentence.setdefault(numbers_of(collected), []).append(name)
+    sentence = grouped((numbers_of(collected), name) for name, collected in checked.items())
     if len(sentence) == 1:
         return next(iter(sentence))
     return "; ".join(f"{', '.join(names)}: {text}" for text, names in sentence.items())

@@ -7,12 +7,7 @@ from datetime import UTC, datetime
 from ragstone.core.messages import argument
 from ragstone.report.number_format import counted
 
-from . import Facts, ReasonFact, Sentence, told
-
-
-def _each(fields: ReasonFact) -> str:
-    pairs = [line.rpartition("=") for line in fields.lines]
-    return ", ".join(f"{name} ({ReasonFact(n):record})" for name, _, n in pairs)
+from . import Facts, Sentence, told
 
 
 def _thoughts_taken_off(facts: Facts) -> str:
@@ -72,32 +67,26 @@ def _two_labels(facts: Facts) -> str:
 
 
 DATA_SENTENCES: Mapping[str, Sentence] = {
-    "lists_spelled": lambda facts: (
-        f"Text that spells a list was read as that list: {_each(facts['fields'])}."
-    ),
-    "numbers_as_texts": lambda facts: f"Numbers were read as texts: {_each(facts['columns'])}.",
+    "lists_spelled": "Text that spells a list was read as that list: {fields:each}.",
+    "numbers_as_texts": "Numbers were read as texts: {columns:each}.",
     "thoughts_taken_off": _thoughts_taken_off,
     "pictures_not_read": (
         "{n:example} {n:has|have} contexts that are pictures (a file name, an address, or the "
         "data itself). No judge reads pictures, so what needs their text is undefined."
     ),
     "contexts_are_pictures": "the contexts are pictures, which no judge reads",
-    "ids_and_texts": lambda facts: (
-        f"Ids of contexts stand beside texts: {_each(facts['columns'])}. The ids were read as "
-        "relevant contexts, the texts as evidence."
+    "ids_and_texts": (
+        "Ids of contexts stand beside texts: {columns:each}. The ids were read as relevant "
+        "contexts, the texts as evidence."
     ),
-    "contexts_in_meta": lambda facts: (
-        f"Contexts were read from the metadata: {_each(facts['columns'])}."
-    ),
-    "contexts_of_tools": lambda facts: (
-        f"The results of these tools were read as contexts: {_each(facts['columns'])}."
-    ),
+    "contexts_in_meta": "Contexts were read from the metadata: {columns:each}.",
+    "contexts_of_tools": "The results of these tools were read as contexts: {columns:each}.",
     "objects_as_texts": lambda facts: (
-        f"JSON objects were read as texts: {_each(facts['columns'])}. If you mean one field of "
+        f"JSON objects were read as texts: {facts['columns']:each}. If you mean one field of "
         f"them, give its path: {argument('columns', {'FIELD': '$.COLUMN.KEY'})}."
     ),
-    "contexts_joined": lambda facts: (
-        f"Text that may be several contexts was read as one: {_each(facts['columns'])}. If it is "
+    "contexts_joined": (
+        "Text that may be several contexts was read as one: {columns:each}. If it is "
         "several, separated by a mark such as | or ;, write them as a JSON list."
     ),
     "no_contexts_in_prompts": (

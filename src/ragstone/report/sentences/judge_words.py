@@ -6,17 +6,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from ragstone.annotation.queue.form import LABEL
-from ragstone.report.number_format import (
-    NEEDED,
-    counted,
-    ends,
-    number,
-    percent,
-    short_name,
-    signed,
-    spoken,
-    with_and,
-)
+from ragstone.report import number_format as fmt
 from ragstone.report.page import Phrase, strong
 
 if TYPE_CHECKING:
@@ -66,10 +56,10 @@ def people_sentences(columns: Sequence["ColumnAgreement"]) -> Said:
     written = []
     for name, value, inside in sorted(known, key=lambda item: item[1], reverse=True):
         between = "" if inside is None else f", {inside.low:.2f} – {inside.high:.2f}"
-        written.append((spoken(name), f"{value:.2f}{between}".replace("-", "−")))
+        written.append((fmt.spoken(name), f"{value:.2f}{between}".replace("-", "−")))
     (best, best_alpha), (least, least_alpha) = written[0], written[-1]
     several = len(written) > 1
-    items = counted(max(column.n_shared for column in columns), "item")
+    items = fmt.counted(max(column.n_shared for column in columns), "item")
     sentence: Said = [
         f"Two or more people labelled {items}. They agree ",
         strong("best" if several else f"by α {best_alpha}"),
@@ -97,7 +87,7 @@ def _agreement(checks: Sequence["JudgeCheck"]) -> Said:
     if check.yes is not None and check.yes.sensitivity is not None:
         return list(_yes_or_no(check, check.yes))
     name, kappa = _name_of(check), check.kappa
-    on = f"On {counted(check.n, 'labelled answer' if check.kind == 'metric' else 'label')} "
+    on = f"On {fmt.counted(check.n, 'labelled answer' if check.kind == 'metric' else 'label')} "
     if kappa.value is None:
         return [on, f"nothing can be told of how far it agrees with people on {name}. "]
     weighted = "weighted " if check.weighting == "quadratic" else ""
@@ -110,22 +100,22 @@ def _agreement(checks: Sequence["JudgeCheck"]) -> Said:
 
 def _name_of(check: "JudgeCheck") -> str:
     if check.kind == "metric":
-        return short_name(check.column)
-    return spoken(check.kind if check.column == "verdict" else check.column)
+        return fmt.short_name(check.column)
+    return fmt.spoken(check.kind if check.column == "verdict" else check.column)
 
 
 def _yes_or_no(check: "JudgeCheck", yes: "Confusion") -> Iterator[str | Phrase]:
     if len(yes.counts) == 2:
         judge, people = yes.counts[0][1] + yes.counts[1][1], sum(yes.counts[1])
         yield (
-            f"On {counted(check.n, 'label')} of {_name_of(check)}, the judge says "
-            f"yes to {percent(judge / check.n, 0)}, people to {percent(people / check.n, 0)}. "
+            f"On {fmt.counted(check.n, 'label')} of {_name_of(check)}, the judge says yes to "
+            f"{fmt.percent(judge / check.n, 0)}, people to {fmt.percent(people / check.n, 0)}. "
         )
     if yes.sensitivity is not None and yes.sensitivity.value is not None:
-        yield from ("The judge's recall is ", strong(percent(yes.sensitivity.value, 0)))
+        yield from ("The judge's recall is ", strong(fmt.percent(yes.sensitivity.value, 0)))
         yield _between(yes.sensitivity)
         if yes.precision is not None and yes.precision.value is not None:
-            yield f" and its precision {percent(yes.precision.value, 0)}"
+            yield f" and its precision {fmt.percent(yes.precision.value, 0)}"
             yield _between(yes.precision)
         yield ". "
 
@@ -145,8 +135,8 @@ def _harder(biases: Sequence["Bias"]) -> Iterator[str]:
     if listed:
         most, inside = max(listed, key=lambda item: abs(item[0].value))
         way = "above" if most.value > 0 else "below"
-        between = ends(*sorted((abs(inside.low), abs(inside.high))))
-        size = f"{number(abs(most.value))} ({between})"
+        between = fmt.ends(*sorted((abs(inside.low), abs(inside.high))))
+        size = f"{fmt.number(abs(most.value))} ({between})"
         yield f"The judge is furthest {way} people on {most.group}, by {size}. "
 
 
@@ -157,8 +147,8 @@ def _instead(
     inside = None if item is None else _ends(item)
     if item is None or inside is None or item.judge.value is None or item.corrected.value is None:
         return
-    name, judge = short_name(item.metric), number(item.judge.value)
-    corrected = f"{number(item.corrected.value)} ({ends(inside.low, inside.high)})"
+    name, judge = fmt.short_name(item.metric), fmt.number(item.judge.value)
+    corrected = f"{fmt.number(item.corrected.value)} ({fmt.ends(inside.low, inside.high)})"
     if off:
         yield from ("Use the ", strong("corrected"), f" means: {name} {corrected}, not {judge}.")
     else:
@@ -183,7 +173,7 @@ def comparison_sentences(ones: Sequence["Comparison"], lead: str) -> Said:
     if not verdicts["better"] and not verdicts["worse"]:
         return [*_undecided(tested, verdicts, a, b), *_settled(first)]
     ordered = sorted(tested, key=lambda pair: pair.metric != lead)
-    return [*_decided(ordered, verdicts, a, b), *_rest(tested, verdicts)]
+    return [*_decided(ordered, a, b), *_rest(tested, verdicts)]
 
 
 def not_paired(ones: Sequence["Comparison"]) -> str:
@@ -195,10 +185,10 @@ def not_paired(ones: Sequence["Comparison"]) -> str:
     parts = []
     for name, counts in pairs:
         if most := max(counts.values(), default=0):
-            names = _some([short_name(metric) for metric, n in counts.items() if n == most])
+            names = _some([fmt.short_name(metric) for metric, n in counts.items() if n == most])
             fewer = sum(0 < n < most for n in counts.values())
-            more = f"; fewer for {counted(fewer, 'more metric')}" if fewer else ""
-            on = f"{counted(most, 'question')} on which only {_system(name)} has a score"
+            more = f"; fewer for {fmt.counted(fewer, 'more metric')}" if fewer else ""
+            on = f"{fmt.counted(most, 'question')} on which only {_system(name)} has a score"
             parts.append(f"{on} (for {', '.join(names)}{more})")
     return f"Not compared: {' and '.join(parts)}." if parts else ""
 
@@ -212,7 +202,7 @@ def _untested(ones: Sequence["Comparison"], a: str, b: str) -> Said:
 
 def _undecided(tested: Sequence["Comparison"], verdicts: Counter[str], a: str, b: str) -> Said:
     questions = max(pair.n_pairs + pair.n_undefined + pair.n_missing for pair in tested)
-    on = f"On {counted(questions, 'shared question')} {a} and {b} "
+    on = f"On {fmt.counted(questions, 'shared question')} {a} and {b} "
     equal = verdicts["equivalent"]
     if equal == len(tested):
         within = f": on {_all(tested)} the difference is shown to be within {_margin(tested)}."
@@ -226,10 +216,10 @@ def _undecided(tested: Sequence["Comparison"], verdicts: Counter[str], a: str, b
 def _settled(pair: "Comparison") -> Said:
     if pair.difference is None or pair.verdict == "equivalent":
         return []
-    differs = f" {short_name(pair.metric)} differs by {_difference(pair)}"
+    differs = f" {fmt.short_name(pair.metric)} differs by {_difference(pair)}"
     if pair.n_needed is None:
         return [differs, "."]
-    needed = strong(f"{pair.n_needed:,} {NEEDED[pair.needed_for][0]}")
+    needed = strong(f"{pair.n_needed:,} {fmt.NEEDED[pair.needed_for][0]}")
     return [differs, "; what would settle it: ", needed, "."]
 
 
@@ -240,20 +230,16 @@ def _difference(pair: "Comparison") -> str:
     return f"{text} ({_with_sign(pair.low)} to {_with_sign(pair.high)}, n {pair.n_pairs:,})"
 
 
-def _decided(tested: Sequence["Comparison"], verdicts: Counter[str], a: str, b: str) -> Said:
+def _decided(tested: Sequence["Comparison"], a: str, b: str) -> Said:
     better = [pair for pair in tested if pair.verdict == "better"]
     worse = [pair for pair in tested if pair.verdict == "worse"]
-    of = counted(len(tested), "metric")
+    of = fmt.counted(len(tested), "metric")
     parts: Said = []
     if better:
-        on = f" than {b} on {verdicts['better']:,} of {of}: {_named(better)}"
+        on = f" than {b} on {len(better):,} of {of}: {_named(better)}"
         parts += [f"{a} is ", strong("better"), on]
     if worse:
-        on = (
-            f" on {verdicts['worse']:,}"
-            if better
-            else f" than {b} on {verdicts['worse']:,} of {of}"
-        )
+        on = f" on {len(worse):,}" if better else f" than {b} on {len(worse):,} of {of}"
         parts += ["; it is " if better else f"{a} is ", strong("worse"), f"{on}: {_named(worse)}"]
     return [*parts, "."]
 
@@ -268,13 +254,13 @@ def _rest(tested: Sequence["Comparison"], verdicts: Counter[str]) -> Iterator[st
 
 
 def _with_sign(value: float | None) -> str:
-    return signed(value).replace("-", "−")
+    return fmt.signed(value).replace("-", "−")
 
 
 def _named(ones: Sequence["Comparison"]) -> str:
     first, *others = ones
-    names = _some([short_name(other.metric) for other in others])
-    return with_and([f"{short_name(first.metric)} {_difference(first)}", *names])
+    names = _some([fmt.short_name(other.metric) for other in others])
+    return fmt.with_and([f"{fmt.short_name(first.metric)} {_difference(first)}", *names])
 
 
 def _some(names: list[str]) -> list[str]:
@@ -289,11 +275,11 @@ def _system(name: str) -> str:
 
 
 def _margin(ones: Sequence["Comparison"]) -> str:
-    return f"±{number(ones[0].margin or 0).rstrip('0')}"
+    return f"±{fmt.number(ones[0].margin or 0).rstrip('0')}"
 
 
 def _all(ones: Sequence["Comparison"]) -> str:
-    return short_name(ones[0].metric) if len(ones) == 1 else f"all {len(ones):,} metrics"
+    return fmt.short_name(ones[0].metric) if len(ones) == 1 else f"all {len(ones):,} metrics"
 
 
 NOUNS: Mapping[str, str] = {"context": "passage"}
@@ -318,7 +304,7 @@ EVENTS: Mapping[str, str] = {
 
 def queue_sentence(work: "QueueWork") -> Said:
     """Return how far a queue is, by whom, and how long the rest takes."""
-    every = counted(work.items, item_noun(work.form))
+    every = fmt.counted(work.items, item_noun(work.form))
     busy = [person.name for person in work.people if person.saved]
     able = [item.name for item in work.people if item.role == "annotator" and not item.revoked]
     several = work.wanted > work.items
@@ -347,7 +333,7 @@ def queues_sentence(works: Sequence["QueueWork"]) -> Said:
     labels = sum(item.wanted - item.given for item in wanting)
     return [
         strong(f"{len(wanting)} of {len(works)} queues"),
-        f" {'waits' if len(wanting) == 1 else 'wait'} for {counted(labels, 'more label')}.",
+        f" {'waits' if len(wanting) == 1 else 'wait'} for {fmt.counted(labels, 'more label')}.",
     ]
 
 
@@ -356,8 +342,8 @@ def lacking_sentence(work: "QueueWork") -> str:
     if not work.lacking:
         return ""
     return (
-        f"{counted(work.lacking, 'more label')} {'is' if work.lacking == 1 else 'are'} wanted than "
-        "the people in the queue can give, for nobody labels an item twice. Invite somebody."
+        f"{fmt.counted(work.lacking, 'more label')} {'is' if work.lacking == 1 else 'are'} wanted "
+        "than the people in the queue can give, for nobody labels an item twice. Invite somebody."
     )
 
 
@@ -379,7 +365,7 @@ def asked_in_words(form: "QueueForm") -> str:
     >>> asked_in_words(QueueForm("q", (AskedLabel("source_cited", "answer"),)))
     'source cited'
     """
-    return ", ".join(dict.fromkeys(spoken(label.label) for label in form.asked))
+    return ", ".join(dict.fromkeys(fmt.spoken(label.label) for label in form.asked))
 
 
 def people_in_words(form: "QueueForm") -> str:
@@ -397,7 +383,7 @@ def people_in_words(form: "QueueForm") -> str:
 
 def order_in_words(form: "QueueForm") -> str:
     """In which order a queue gives its items out, and how many."""
-    most = "all" if form.most is None else counted(form.most, "example")
+    most = "all" if form.most is None else fmt.counted(form.most, "example")
     if form.order == "risk":
         return f"{most}, the worst scores first"
     routed = form.route == "doubt"

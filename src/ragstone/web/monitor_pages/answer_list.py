@@ -1,10 +1,10 @@
 """Answer lists: answers of production, conversations, the log, and answers sent to a queue."""
 
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from urllib.parse import urlencode
 
 from ragstone.core.errors import InputError
+from ragstone.core.grouping import grouped
 from ragstone.monitor.send_to_people import (
     by_lot,
     can_be_labelled,
@@ -108,10 +108,12 @@ def session_page(folder: RunsFolder, request: Asked) -> WebPage:
         scores = stored_examples.scores_listed(run, [turn.id for turn in examples])
     if not examples:
         raise NotThere(f"There is no conversation called {name!r}, or no longer.")
-    values: dict[str, list[float]] = {}
-    for score in chain.from_iterable(scores[turn.id] for turn in examples):
-        if score.value is not None and not score.metric.startswith(GUARD):
-            values.setdefault(score.metric, []).append(score.value)
+    values = grouped(
+        (score.metric, score.value)
+        for turn in examples
+        for score in scores[turn.id]
+        if score.value is not None and not score.metric.startswith(GUARD)
+    )
     return WebPage(
         "monitor_session.html",
         f"Conversation {name}",

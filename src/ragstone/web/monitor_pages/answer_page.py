@@ -1,6 +1,6 @@
 """Answer page: an answer of production, with its scores, claims, contexts and notes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -84,7 +84,7 @@ def answer_page(folder: RunsFolder, request: Asked) -> WebPage:
             "CLAIMS": CLAIMS,
             "LONGEST_CLAIM": LONGEST_CLAIM,
             "ranks_of": lambda claim: _ranks_of(claim, contexts or ()),
-            "contexts": _contexts(contexts or (), claims, request),
+            "contexts": list(_contexts(contexts or (), claims, request)),
             "retrieved": None if contexts is None else len(contexts),
             "checks": assessed.get("checks") or (),
             "checked": CHECKED,
@@ -148,8 +148,7 @@ def _ranks_of(claim: Mapping[str, Any], contexts: Sequence[Mapping[str, Any]]) -
 
 def _contexts(
     contexts: Sequence[Mapping[str, Any]], claims: Sequence[Mapping[str, Any]], request: Asked
-) -> list[View]:
-    passages = []
+) -> Iterator[View]:
     for context in contexts[:CONTEXTS]:
         rank, text = int(context.get("rank") or 0), context.get("text")
         uses: list[str] = []
@@ -166,16 +165,13 @@ def _contexts(
         start = min(first_of(request, f"ctx-{rank}"), len(text or ""))
         pieces = highlight.context_pieces(text or "", spans, (), start=start, most_bytes=CONTEXT)
         score = context.get("score")
-        passages.append(
-            {
-                "rank": rank,
-                "id": str(context.get("id") or ""),
-                "score": "" if score is None else number(float(score)),
-                "uses": f"claims {highlight.together(uses)}" if uses else "",
-                "pieces": pieces if text else [],
-            }
-        )
-    return passages
+        yield {
+            "rank": rank,
+            "id": str(context.get("id") or ""),
+            "score": "" if score is None else number(float(score)),
+            "uses": f"claims {highlight.together(uses)}" if uses else "",
+            "pieces": pieces if text else [],
+        }
 
 
 def _drawn(drawn: tuple[float, str] | None) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ragstone.core.errors import InputError, RagstoneError
 from ragstone.core.escape import single_line
+from ragstone.core.grouping import grouped
 from ragstone.monitor.alarms.slice_rules import limit_for, share_of, shares_of
 from ragstone.monitor.series.baselines import AlarmBar, bar_of_run, settled_bar
 from ragstone.monitor.settings import DEFAULTS, AlarmPromise, AlarmRule, MonitorSettings
@@ -104,9 +105,7 @@ def rules_page(folder: RunsFolder, request: Asked) -> WebPage:
             for rule in settings.rules
             if rule.bar is not None or baseline.run is None
         }
-    firing: dict[str, list[int]] = {}
-    for alarm in alarms:
-        firing.setdefault(alarm.rule, []).append(alarm.number)
+    firing = grouped((alarm.rule, alarm.number) for alarm in alarms)
     rules = [
         _shown(
             folder,

@@ -1,6 +1,6 @@
 """Examples: the answers of a run as a table that filters, sorts, and remembers how."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 from markupsafe import Markup
@@ -14,6 +14,7 @@ from ragstone.report.page import Tone
 from ragstone.report.run_notes import Excerpted
 from ragstone.report.sentences.run_words import NAMES
 from ragstone.run import Run
+from ragstone.web import filters
 from ragstone.web.background_cache import SOON
 from ragstone.web.example_rows import (
     OUTCOME,
@@ -25,19 +26,6 @@ from ragstone.web.example_rows import (
     example_rows,
     marks_in,
     name_of,
-)
-from ragstone.web.filters import (
-    BAD,
-    DIFFER,
-    FIELDS,
-    NO_TAGS,
-    SORT,
-    WORST,
-    Condition,
-    ExampleFilter,
-    Tags,
-    condition_words,
-    tags_of,
 )
 from ragstone.web.page_request import Asked, Elsewhere, query, run_path
 from ragstone.web.parts.judgement_view import because
@@ -77,9 +65,10 @@ def examples_table(
     here = run_path(name)
     if request.one("clear"):
         return Elsewhere(f"{here}{PLACE}", {COOKIE: ("", here)})
-    if not request.query and (last := ExampleFilter.read(request.cookies.get(COOKIE, ""))).query:
+    last = filters.ExampleFilter.read(request.cookies.get(COOKIE, ""))
+    if last.query and not request.query:
         return Elsewhere(f"{here}{query(last.query)}")
-    matching = ExampleFilter.of(request.query)
+    matching = filters.ExampleFilter.of(request.query)
     rows = example_rows(run)
     if folder.later.get(("rows", folder.stamp(name)), rows.prepare, PATIENCE) is None:
         return {"prepared": False}, {}
@@ -91,7 +80,7 @@ def examples_table(
         trouble, matching_rows = error.text, chosen
     waits = matching_rows is None
     chosen = chosen if matching_rows is None else matching_rows
-    tags = tags_of(folder, name, SOON) or {}
+    tags = filters.tags_of(folder, name, SOON) or {}
     shows = _shows(request, name, rows, matching, chosen, marks, tags)
     remembers = matching.query or COOKIE in request.cookies
     cookies = {COOKIE: (matching.text, here)} if remembers else {}
@@ -102,7 +91,7 @@ def change(folder: RunsFolder, request: Asked, form: Mapping[str, str]) -> Elsew
     """Save the filter under a name, or delete one."""
     name = request.names["run"]
     folder.path(name)
-    matching = ExampleFilter.read(form.get("query", "").removeprefix("?"))
+    matching = filters.ExampleFilter.read(form.get("query", "").removeprefix("?"))
     if "save" in form:
         called = name_of(form["save"])
         if not matching.query:
@@ -131,7 +120,7 @@ def _as_condition(request: Asked) -> str:
     if metric and (low or high):
         extra["where"] = [*request.all("where"), f"{metric}:{low}..{high}"]
     key, _, value = add.partition("=")
-    if key in FIELDS and value:
+    if key in filters.FIELDS and value:
         extra[key] = [*request.all(key), value]
     if not request.one("q"):
         extra["q"] = []
@@ -140,11 +129,11 @@ def _as_condition(request: Asked) -> str:
 
 
 def chosen_rows(
-    folder: RunsFolder, name: str, rows: ExampleRows, matching: ExampleFilter
+    folder: RunsFolder, name: str, rows: ExampleRows, matching: filters.ExampleFilter
 ) -> pl.DataFrame | None:
     """Return the rows that a filter means; None while what it needs is computed."""
     fields = {field for field, _ in matching.conditions}
-    tags = tags_of(folder, name) if fields & {"tag", "untagged"} else NO_TAGS
+    tags = filters.tags_of(folder, name) if fields & {"tag", "untagged"} else filters.NO_TAGS
     # All judgements are compared with all labels.
     disputed = ("disputed", folder.stamp(name))
     waits = "labels" in fields and folder.later.get(disputed, lambda: rows.disputed) is None
@@ -162,7 +151,9 @@ def chosen_rows(
     return None if tags is None or waits else matching.chosen(rows, baseline, tags)
 
 
-def shown_metrics(metrics: Sequence[str], request: Asked, matching: ExampleFilter) -> list[str]:
+def shown_metrics(
+    metrics: Sequence[str], request: Asked, matching: filters.ExampleFilter
+) -> list[str]:
     """Return the metrics with a column: those asked for, filtered or sorted by, then the usual."""
     ranged = [value.rpartition(":")[0] for field, value in matching.conditions if field == "where"]
     usual = [*PREFERRED, *metrics]
@@ -175,17 +166,17 @@ def _shows(
     request: Asked,
     name: str,
     of: ExampleRows,
-    matching: ExampleFilter,
+    matching: filters.ExampleFilter,
     chosen: pl.DataFrame,
     marks: Marks,
-    tags: Tags,
+    tags: filters.Tags,
 ) -> Mapping[str, object]:
     metrics = shown_metrics(of.metrics, request, matching)
     grouped = _grouped(of, chosen)
     page = request.list_page(grouped.height, ROWS)
     at = grouped[page.rows]
     within = query([("within", matching.text)]) if matching.query else ""
-    rows = _rows(of, name, at, metrics, within)
+    rows = list(_rows(of, name, at, metrics, within))
     return {
         "run": name,
         "rows": rows,
@@ -210,7 +201,7 @@ def _shows(
             for metric in metrics
         ],
         "tokens": [
-            (condition_words(*condition), _without(request, name, condition))
+            (filters.condition_words(*condition), _without(request, name, condition))
             for condition in matching.conditions
         ],
         "wanted": matching,
@@ -228,15 +219,15 @@ def _without(request: Asked, name: str, condition: tuple[str, str]) -> str:
 
 
 def _presets(
-    request: Asked, of: ExampleRows, matching: ExampleFilter, marks: Marks, name: str
+    request: Asked, of: ExampleRows, matching: filters.ExampleFilter, marks: Marks, name: str
 ) -> list[tuple[str, str, bool]]:
     run = marks.pinned.partition("/")[0]
     main = next((metric for metric in PREFERRED if metric in of.metrics), "")
     presets: list[tuple[str, list[tuple[str, str]]]] = [
-        ("failed", [("stage", BAD)]),
+        ("failed", [("stage", filters.BAD)]),
         ("missing", [("status", "missing")]),
-        ("judge ≠ person", [("labels", DIFFER)]),
-        ("worst", [(SORT, WORST)]),
+        ("judge ≠ person", [("labels", filters.DIFFER)]),
+        ("worst", [(filters.SORT, filters.WORST)]),
     ]
     if run and run != name and main:
         presets.insert(3, ("changed", [("changed", main)]))
@@ -247,8 +238,8 @@ def _presets(
     ]
 
 
-def _choices(of: ExampleRows, tags: Tags) -> list[tuple[str, list[tuple[str, str]]]]:
-    groups: list[tuple[str, list[Condition]]] = []
+def _choices(of: ExampleRows, tags: filters.Tags) -> list[tuple[str, list[tuple[str, str]]]]:
+    groups: list[tuple[str, list[filters.Condition]]] = []
     systems = of.rows["system"].unique(maintain_order=True).to_list()
     if len(systems) > 1:
         groups.append(("System", [("system", system) for system in systems[:MOST_CHOICES]]))
@@ -256,7 +247,7 @@ def _choices(of: ExampleRows, tags: Tags) -> list[tuple[str, list[tuple[str, str
         labels = of.rows[f"label {OUTCOME}"].cast(pl.String).drop_nulls().unique().sort()
         groups.append(("Outcome", [("outcome", label) for label in labels]))
     stages = [code for code in NAMES if code != NO_FAULT]
-    groups.append(("First fault", [("stage", code) for code in [BAD, *stages, NO_FAULT]]))
+    groups.append(("First fault", [("stage", code) for code in [filters.BAD, *stages, NO_FAULT]]))
     statuses = [("status", status) for status in ("missing", "undefined")]
     groups.append(("No score", [*statuses, *(("reason", reason) for reason in _reasons(of))]))
     for facet in of.run.form.by:
@@ -268,7 +259,7 @@ def _choices(of: ExampleRows, tags: Tags) -> list[tuple[str, list[tuple[str, str
         groups.append((facet, [("slice", f"{facet}:{value}") for value in values]))
     groups.append(("Tag", [("tag", tag) for tag in list(tags)[:MOST_CHOICES]]))
     return [
-        (title, [("=".join(condition), condition_words(*condition)) for condition in ones])
+        (title, [("=".join(condition), filters.condition_words(*condition)) for condition in ones])
         for title, ones in groups
         if ones
     ]
@@ -294,7 +285,7 @@ def _grouped(of: ExampleRows, chosen: pl.DataFrame) -> pl.DataFrame:
 
 def _rows(
     of: ExampleRows, name: str, at: pl.DataFrame, metrics: Sequence[str], within: str
-) -> list[View]:
+) -> Iterator[View]:
     ids = at["id"]
     mine = pl.col("id").is_in(ids.implode())
     texts = dict(of.run.examples(["id", "question"], where=mine).iter_rows())
@@ -306,26 +297,22 @@ def _rows(
         for row in of.repeats.filter(pl.col("question_id").is_in(at["question_id"].implode()))
         .to_dicts()
     }  # fmt: skip
-    views = []
     for row in at.to_dicts():
         id, score_row = row["id"], scores[row["id"]]
         several = repeats.get((row["question_id"], row["system"]))
         label = score_row.get(f"label {OUTCOME}") or ""
         stage = stages.get(id)
-        views.append(
-            {
-                "id": id,
-                "path": f"{run_path(name, 'examples', id)}{within}",
-                "question": shortened(texts[id], LONGEST_QUESTION),
-                "system": row["system"],
-                "outcome": (label if label in SHAPES else "other", spoken(label)) if label else (),
-                "code": codes.get(id, ""),
-                "cells": [_cell(score_row, several, metric) for metric in metrics],
-                "fault": "" if stage in (None, NO_FAULT) else NAMES[stage],
-                "repeats": _repeated(several, row["matching"]),
-            }
-        )
-    return views
+        yield {
+            "id": id,
+            "path": f"{run_path(name, 'examples', id)}{within}",
+            "question": shortened(texts[id], LONGEST_QUESTION),
+            "system": row["system"],
+            "outcome": (label if label in SHAPES else "other", spoken(label)) if label else (),
+            "code": codes.get(id, ""),
+            "cells": [_cell(score_row, several, metric) for metric in metrics],
+            "fault": "" if stage in (None, NO_FAULT) else NAMES[stage],
+            "repeats": _repeated(several, row["matching"]),
+        }
 
 
 def _cell(

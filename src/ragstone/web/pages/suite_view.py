@@ -6,17 +6,11 @@ from dataclasses import replace
 import polars as pl
 
 from ragstone.analysis.calibration.checked_run import checked_against_people
+from ragstone.core.grouping import grouped
 from ragstone.core.messages import argument, call
 from ragstone.metrics import read_metric, suite_named
-from ragstone.report.layouts import (
-    LAYOUTS,
-    Layout,
-    ReportFile,
-    as_asked,
-    limits_reached,
-    report_as,
-    reports_of,
-)
+from ragstone.report.layouts import LAYOUTS, as_asked, limits_reached, report_as, reports_of
+from ragstone.report.layouts.layout import Layout, ReportFile
 from ragstone.report.layouts.named_reports import FAMILIES
 from ragstone.report.number_format import Groups, bands_of
 from ragstone.report.page import Bar, BarPart
@@ -82,9 +76,7 @@ def _asked_as(run: Run, suite: str) -> str:
 def _means(run: Run, layout: Layout, suite: str, request: Asked) -> View:
     groups = Groups(run.estimate_list)
     families = FAMILIES if layout.at_any_k else {suite: (*layout.columns, *layout.behind)}
-    forms: dict[str, list[str]] = {}
-    for form in run.form.metrics:
-        forms.setdefault(read_metric(form).name, []).append(form)
+    forms = grouped((read_metric(form).name, form) for form in run.form.metrics)
     estimates: list[Estimate] = []
     called: dict[str, str] = {}
     for family, columns in families.items():

@@ -18,19 +18,7 @@ from ragstone.analysis.summaries.failure_stages import (
 )
 from ragstone.core.messages import Reason
 from ragstone.report import charts
-from ragstone.report.number_format import (
-    SYSTEM,
-    VERDICTS,
-    capital,
-    counted,
-    difference_cell,
-    difference_scale,
-    needed_notes,
-    needed_pairs,
-    percent,
-    reach_of,
-    row_name,
-)
+from ragstone.report import number_format as fmt
 from ragstone.report.page import Tone
 from ragstone.report.pages.comparison_page import ADJUSTED, corrected_lines
 from ragstone.report.reason_words import words
@@ -47,7 +35,7 @@ OTHERWISE = {
 
 def shown_faults(failures: FailureGroups, system: str, path: Callable[[str], str]) -> View:
     """Return the waterfall of a system, or of all answers together."""
-    group = failures.of(**{SYSTEM: system}) if system else failures.of()
+    group = failures.of(**{fmt.SYSTEM: system}) if system else failures.of()
     return {
         "name": system,
         "judged": group.judged,
@@ -64,8 +52,8 @@ def shown_faults(failures: FailureGroups, system: str, path: Callable[[str], str
 
 def systems_of(failures: FailureGroups) -> list[str]:
     """Return the systems that have a waterfall of their own, those that are the references last."""
-    ones = [group for group in failures.groups if set(group.group) == {SYSTEM} and group.judged]
-    names = [group.group[SYSTEM] for group in ones]
+    ones = [group for group in failures.groups if set(group.group) == {fmt.SYSTEM} and group.judged]
+    names = [group.group[fmt.SYSTEM] for group in ones]
     return sorted(names, key=lambda name: name in failures.themselves)
 
 
@@ -106,7 +94,7 @@ def forest_of(
     ones: Sequence[Comparison],
     comparisons: Comparisons,
     *,
-    name_of: Callable[[Comparison], str] = lambda comparison: row_name(
+    name_of: Callable[[Comparison], str] = lambda comparison: fmt.row_name(
         comparison.metric, comparison.relevance_by
     ),
     path: Callable[[Comparison], str] = lambda _: "",
@@ -119,8 +107,10 @@ def forest_of(
     ``path`` say what a row is called, and where it leads; ``first`` is the head of that column.
     """
     rows_of = [comparison for comparison in ones if all_of or comparison.verdict != "same"]
-    reach = reach_of(rows_of)
-    axis = charts.axis(difference_scale(reach, None), signed=True, quarters=True) if reach else ""
+    reach = fmt.reach_of(rows_of)
+    axis = (
+        charts.axis(fmt.difference_scale(reach, None), signed=True, quarters=True) if reach else ""
+    )
     a, b = ones[0].a, ones[0].b
     return {
         "a": a,
@@ -128,7 +118,7 @@ def forest_of(
         "heads": heads_of(b, a),
         "first": first,
         "rows": [_forest_row(each, reach, name_of(each), path(each)) for each in rows_of],
-        "same": [row_name(each.metric, each.relevance_by)
+        "same": [fmt.row_name(each.metric, each.relevance_by)
                  for each in ones if each.verdict == "same"],
         "axis": drawn(axis),
         "small": list(_small(ones, comparisons)),
@@ -150,25 +140,18 @@ def heads_of(first: str, second: str) -> tuple[str, str]:
 
 
 def _forest_row(comparison: Comparison, reach: float, name: str, path: str) -> View:
-    cell = difference_cell(comparison, reach)
+    cell = fmt.difference_cell(comparison, reach)
     cautions = [comparison.caution] if comparison.caution else []
     sentences = [words(reason) for reason in (*comparison.reasons, *cautions)]
-    beside = (
-        f"{counted(comparison.n_pairs, 'pair')} only"
-        if comparison.caution
-        else needed_pairs(comparison)
-    )
-    if (
-        comparison.verdict == "cannot_tell"
-        and comparison.n_needed_reason
-        and comparison.margin is not None
-    ):
+    beside = fmt.needed_pairs(comparison)
+    if comparison.caution:
+        beside = f"{fmt.counted(comparison.n_pairs, 'pair')} only"
+    is_open = comparison.verdict == "cannot_tell" and comparison.margin is not None
+    if is_open and comparison.n_needed_reason:
         sentences.append(words(comparison.n_needed_reason))
-    wins = (
-        charts.wins(comparison.wins, comparison.ties, comparison.losses)
-        if comparison.n_pairs and comparison.better != "0"
-        else ""
-    )
+    wins = ""
+    if comparison.n_pairs and comparison.better != "0":
+        wins = charts.wins(comparison.wins, comparison.ties, comparison.losses)
     return {
         "one": comparison,
         "name": name,
@@ -193,11 +176,11 @@ def _small(ones: Sequence[Comparison], comparisons: Comparisons) -> Iterator[str
     if comparisons.margin is not None:
         margin = f"Grey band: differences within ±{comparisons.margin:g} do not matter."
     yield (
-        f"Thin line: {percent(comparisons.level)} interval, thick: the {percent(1 - 2 * alpha)} "
-        f"one that equivalence is read from. {margin}"
+        f"Thin line: {fmt.percent(comparisons.level)} interval, thick: the "
+        f"{fmt.percent(1 - 2 * alpha)} one that equivalence is read from. {margin}"
     )
-    yield f"p: {ADJUSTED[comparisons.adjust][0]} over {counted(comparisons.family, 'test')}."
-    yield from (f"{capital(line)}." for line in needed_notes(ones))
+    yield f"p: {ADJUSTED[comparisons.adjust][0]} over {fmt.counted(comparisons.family, 'test')}."
+    yield from (f"{fmt.capital(line)}." for line in fmt.needed_notes(ones))
 
 
 def metrics_itself(comparisons: Comparisons) -> dict[str, set[str]]:
@@ -213,7 +196,7 @@ def metrics_itself(comparisons: Comparisons) -> dict[str, set[str]]:
 def verdict_counts(comparisons: Sequence[Comparison]) -> list[tuple[str, int]]:
     """Return the four verdicts on what was tested, each with how often it was given."""
     counts = Counter[str](comparison.verdict for comparison in comparisons)
-    return [(code, counts[code]) for code in VERDICTS if code != "same"]
+    return [(code, counts[code]) for code in fmt.VERDICTS if code != "same"]
 
 
 def lead_of(comparisons: Sequence[Comparison]) -> str:

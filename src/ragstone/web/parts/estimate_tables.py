@@ -13,24 +13,7 @@ from markupsafe import Markup
 from ragstone.analysis.calibration.checked_run import CheckedRun
 from ragstone.analysis.summaries.run_summary import Histograms, WeightShares
 from ragstone.report import charts
-from ragstone.report.number_format import (
-    SYSTEM,
-    Groups,
-    as_one,
-    band,
-    by_family,
-    by_metric,
-    counted,
-    ends,
-    in_percent,
-    interval_of,
-    number,
-    percent,
-    row_names,
-    same_mean,
-    scale_for,
-    short_name,
-)
+from ragstone.report import number_format as fmt
 from ragstone.report.page import IntervalCell, Scale
 from ragstone.report.pages.full_run_page import slice_rows, slice_values
 from ragstone.report.reason_words import short_words
@@ -42,7 +25,7 @@ MOST_VALUES = 6
 
 
 def slice_tables(
-    groups: Groups,
+    groups: fmt.Groups,
     same: Collection[str],
     themselves: Mapping[str, Collection[str]],
     suites: Sequence[str],
@@ -69,7 +52,7 @@ def slice_tables(
                 "columns": columns,
                 "rarer": rarer + len(values) - len(columns),
                 "level": estimates[0].level,
-                "percent": in_percent(suites),
+                "percent": fmt.in_percent(suites),
                 "rows": rows,
             }
 
@@ -92,7 +75,7 @@ def shown_estimates(
     path: Callable[[str], str],
     opens: Callable[[str], str],
     opened: Collection[str] = (),
-    by: str = SYSTEM,
+    by: str = fmt.SYSTEM,
     same: Collection[str] = (),
     themselves: Mapping[str, Collection[str]] = NOBODY,
     lie: Histograms = NOTHING,
@@ -107,17 +90,19 @@ def shown_estimates(
     ``opened``, to ``opens``. On the metrics ``same`` all systems have the same inputs; those in
     ``themselves`` hold a system against itself. ``lie`` and ``weights`` are of single scores.
     """
-    names, in_hundred = row_names(estimates), in_percent(suites)
-    most = max(map(len, by_metric(estimates).values()), default=0)
+    names, in_hundred = fmt.row_names(estimates), fmt.in_percent(suites)
+    most = max(map(len, fmt.by_metric(estimates).values()), default=0)
     lines = most > ROWS or len(estimates) > ALL_ROWS
-    scales = {ones[0].family: _scale(ones) for ones in by_family(estimates).values()}
+    scales = {ones[0].family: _scale(ones) for ones in fmt.by_family(estimates).values()}
     shorter = cut_alike(estimate.group.get(by, "") for estimate in estimates)
 
     def metric(name: str, ones: Sequence[Estimate]) -> View:
         with_itself = [each for each in ones if name in themselves.get(each.group.get(by, ""), ())]
-        merged = name in same and len(ones) > 1 and all(same_mean(ones[0], each) for each in ones)
+        merged = (
+            name in same and len(ones) > 1 and all(fmt.same_mean(ones[0], each) for each in ones)
+        )
         is_open = not lines or name in opened
-        lacking = as_one(ones) if by == SYSTEM else None
+        lacking = fmt.as_one(ones) if by == fmt.SYSTEM else None
         in_rows = [lacking] if lacking else ones[:1] if merged else ones
         all_of = len(ones) if merged or lacking else 0
         rows = [
@@ -125,7 +110,7 @@ def shown_estimates(
             for each in (in_rows if is_open else ())
         ]
         best = _best([estimate for estimate in ones if estimate not in with_itself])
-        leader, scale = _named(best, by), scale_for(name)
+        leader, scale = _named(best, by), fmt.scale_for(name)
         differs = scale and scale.drawable and scale != scales[ones[0].family]
         return {
             "metric": name,
@@ -147,9 +132,9 @@ def shown_estimates(
         {
             "name": title,
             "axis": _axis(scales[ones[0].family], percent=in_hundred),
-            "metrics": [metric(name, of_metric) for name, of_metric in by_metric(ones).items()],
+            "metrics": [metric(name, of_metric) for name, of_metric in fmt.by_metric(ones).items()],
         }
-        for title, ones in by_family(estimates).items()
+        for title, ones in fmt.by_family(estimates).items()
     ]
     families.sort(key=lambda family: family["name"] == LAST)
     metrics = [metric for family in families for metric in family["metrics"]]
@@ -170,7 +155,7 @@ def reasons_counted(estimate: Estimate) -> str:
         f"{count:,}: {short_words(why).replace('_', ' ')}" for why, count in ranked[:REASONS]
     ]
     more = len(ranked) - REASONS
-    return "; ".join([*reasons, *([counted(more, "other reason")] if more > 0 else [])])
+    return "; ".join([*reasons, *([fmt.counted(more, "other reason")] if more > 0 else [])])
 
 
 def _row(
@@ -184,15 +169,15 @@ def _row(
     shorter: Mapping[str, str],
     checked: CheckedRun,
 ) -> View:
-    in_hundred, who = in_percent(suites), estimate.group.get(by, "")
-    key = (estimate.metric, estimate.group.get(SYSTEM, ""))
-    scale = scale_for(estimate.metric)
+    in_hundred, who = fmt.in_percent(suites), estimate.group.get(by, "")
+    key = (estimate.metric, estimate.group.get(fmt.SYSTEM, ""))
+    scale = fmt.scale_for(estimate.metric)
     cell = IntervalCell(estimate.value, estimate.low, estimate.high, scale, percent=in_hundred)
     has_value = estimate.value is not None
-    bins = lie.get(key, ()) if by == SYSTEM else ()
-    weight = weights.get(key, 1.0) if by == SYSTEM else 1.0
+    bins = lie.get(key, ()) if by == fmt.SYSTEM else ()
+    weight = weights.get(key, 1.0) if by == fmt.SYSTEM else 1.0
     span = bounds(estimate, percent=in_hundred) if has_value else ""
-    made_of = percent(weight, 0) if has_value and weight < 1 else ""
+    made_of = fmt.percent(weight, 0) if has_value and weight < 1 else ""
     mean = checked.corrected(estimate.metric, {} if merged else estimate.group)
     by_people = minus(corrected(mean, percent=in_hundred))
     everybody = f"all {merged}{', same inputs' if has_value else ''}"
@@ -201,7 +186,7 @@ def _row(
         "short": everybody if merged else shorter.get(who) or "all answers",
         "estimate": estimate,
         "value": written(estimate.value, in_hundred) if has_value else "",
-        "interval": minus(interval_of(estimate, percent=in_hundred)) if has_value else "",
+        "interval": minus(fmt.interval_of(estimate, percent=in_hundred)) if has_value else "",
         "strip": drawn(charts.strip(cell)) if has_value else "",
         "histogram": drawn(charts.histogram(bins, _in_words(bins, scale))) if bins else "",
         "why": "" if has_value else reasons_counted(estimate),
@@ -211,7 +196,7 @@ def _row(
         "below": bool(span or made_of or by_people),
         "shared": bool(merged),
         "itself": itself,
-        "word": band(estimate, suites),
+        "word": fmt.band(estimate, suites),
     }
 
 
@@ -224,7 +209,7 @@ def _in_words(bins: Sequence[int], scale: Scale | None) -> str:
 
 def _scale(ones: Sequence[Estimate]) -> Scale | None:
     names = dict.fromkeys(estimate.metric for estimate in ones)
-    scales = Counter(scale for name in names if (scale := scale_for(name)) and scale.drawable)
+    scales = Counter(scale for name in names if (scale := fmt.scale_for(name)) and scale.drawable)
     return scales.most_common(1)[0][0] if scales else None
 
 
@@ -256,16 +241,16 @@ def _named(best: Sequence[Estimate], by: str) -> str:
 
 
 def _ticks(ones: Sequence[Estimate], best: Sequence[Estimate]) -> Markup:
-    values, scale = _values(ones), scale_for(ones[0].metric)
+    values, scale = _values(ones), fmt.scale_for(ones[0].metric)
     if scale is None or not scale.drawable:
         scale = Scale(min(values, default=0.0), max(values, default=1.0))
     if not scale.drawable:
         return Markup()
-    title = f"{short_name(ones[0].metric)}: {', '.join(map(number, values)) or 'no value'}"
+    title = f"{fmt.short_name(ones[0].metric)}: {', '.join(map(fmt.number, values)) or 'no value'}"
     ticks = [(each.value, each in best) for each in ones if each.value is not None]
     return drawn(charts.ticks(ticks, scale, title))
 
 
 def _span(ones: Sequence[Estimate], *, percent: bool) -> str:
     values = _values(ones)
-    return minus(ends(min(values), max(values), percent=percent)) if values else ""
+    return minus(fmt.ends(min(values), max(values), percent=percent)) if values else ""

@@ -9,6 +9,7 @@ from itertools import accumulate, pairwise
 from markupsafe import Markup, escape
 
 from ragstone.core.escape import html, visible
+from ragstone.core.grouping import grouped
 from ragstone.data.record_labels import Unit
 from ragstone.judgements import Support
 from ragstone.judges.local.sentences import sentences
@@ -134,9 +135,7 @@ def shown_until(text: str, start: int, most_bytes: int) -> int:
 def marked(text: str, spans: Iterable[Span], start: int, end: int, look: str) -> Markup:
     """Return the text from ``start`` to ``end`` with spans marked, each followed by its number."""
     inside = [span for span in spans if span.start < end and span.end > start][:MOST_SPANS]
-    begins: dict[int, list[Span]] = {}
-    for span in inside:
-        begins.setdefault(max(span.start, start), []).append(span)
+    begins = grouped((max(span.start, start), span) for span in inside)
     cuts = sorted({start, end, *begins, *(min(span.end, end) for span in inside)})
     out: list[str] = []
     active: list[Span] = []
