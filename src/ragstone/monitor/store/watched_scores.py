@@ -221,26 +221,22 @@ def watched_scores(
     run: Sql, metric: str, facet: Facet | None, after: int, most: int, unit: Unit = "answers"
 ) -> list[WatchedScore]:
     """Return the scores of a metric that were given after one of this number, the oldest first."""
-    return [
-        WatchedScore(*row)
-        for row in run(
-            f"SELECT {COLUMNS} FROM {TABLES[unit]} s WHERE s.metric = ? AND s.number > ? "
-            f"AND {COUNTED[unit]} {with_facet(facet)} ORDER BY s.number LIMIT ?",
-            metric, after, *(facet or ()), most,
-        )
-    ]  # fmt: skip
+    which = f"s.number > ? AND {COUNTED[unit]} {with_facet(facet)} ORDER BY s.number"
+    return _scores(run, unit, which, metric, after, *(facet or ()), most)
 
 
 def scores_through(
     run: Sql, metric: str, facet: Facet | None, last: int, most: int, unit: Unit = "answers"
 ) -> list[WatchedScore]:
     """Return the last scores of a metric through a number, by when their answers were given."""
-    rows = run(
-        f"SELECT {COLUMNS} FROM {TABLES[unit]} s WHERE s.metric = ? AND s.number <= ? "
-        f"AND {COUNTED[unit]} {with_facet(facet)} ORDER BY s.number DESC LIMIT ?",
-        metric, last, *(facet or ()), most,
-    )  # fmt: skip
-    return sorted((WatchedScore(*row) for row in rows), key=lambda score: (score.at, score.number))
+    which = f"s.number <= ? AND {COUNTED[unit]} {with_facet(facet)} ORDER BY s.number DESC"
+    scores = _scores(run, unit, which, metric, last, *(facet or ()), most)
+    return sorted(scores, key=lambda score: (score.at, score.number))
+
+
+def _scores(run: Sql, unit: Unit, which: str, *values: object) -> list[WatchedScore]:
+    select = f"SELECT {COLUMNS} FROM {TABLES[unit]} s WHERE s.metric = ? AND {which} LIMIT ?"
+    return [WatchedScore(*row) for row in run(select, *values)]
 
 
 def last_watched(run: Sql, unit: Unit) -> int:
