@@ -7,8 +7,8 @@ what it found are written in one transaction: after a kill no score is left out 
 
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from dataclasses import asdict, dataclass, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -181,13 +181,7 @@ class _Memory:
         return cls(**data)
 
     def written(self) -> str:
-        states: dict[str, Any] = {
-            "falling": self.falling.to_dict(),
-            "recovering": None if self.recovering is None else self.recovering.to_dict(),
-        }
-        return json.dumps(
-            {**states, "judge": self.judge, "other": self.other, "others": self.others}
-        )
+        return json.dumps(asdict(self))
 
     def begin_anew(self, watched: WatchedSlice) -> None:
         self.falling = watched.falling.start()
