@@ -35,6 +35,8 @@ from ragstone.data.sources import on_disk
 from ragstone.data.text_files import Meter
 from ragstone.metrics import AspectVerdict, Composite, parse_metric
 from ragstone.stats import mean_interval
+from ragstone.stats.distributions import ends_of
+from ragstone.stats.weights_and_groups import codes_of
 
 
 class Sort(StrEnum):
@@ -335,11 +337,11 @@ def score_table(
     x = turn * x.reshape(len(pairs), len(names))
     full = np.isfinite(x).all(axis=1)
     clusters = scored.facets["cluster"].to_list()
-    codes = {name: code for code, name in enumerate(dict.fromkeys(clusters))}
+    codes = codes_of(clusters)
     table = WeighingTable(
         x[full],
         np.array(list(pairs.values()))[full],
-        np.array([codes[clusters[b[0]]] for _, b in pairs], dtype=np.int64)[full],
+        codes[[b[0] for _, b in pairs]][full],
     )
     lacking = {name: int(count) for name, count in
                zip(names, (~np.isfinite(x)).sum(axis=0), strict=True) if count}  # fmt: skip
@@ -382,10 +384,8 @@ def concordance(
         sums, squares = (np.bincount(codes, weights=values) for values in (right, right**2))
         share = mean_interval(sums, np.bincount(codes), squares, rate=False, low=0, high=1,
                               level=level)  # fmt: skip
-        ends = share.interval
-        if ends is None:
-            return share.value, None, None
-        return share.value, ends.low, ends.high
+        low, high = ends_of(share.interval).values()
+        return share.value, low, high
     right, counts, of = _against_each_other(placed, opinions, cluster, rng)
     if not len(right):
         return None, None, None

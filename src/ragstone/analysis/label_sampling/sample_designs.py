@@ -23,6 +23,7 @@ from ragstone.stats.planning.sampling import (
     draw_systematic,
     inclusion_probabilities,
 )
+from ragstone.stats.weights_and_groups import codes_of
 
 from .asked_labels import expected_errors, expected_width
 
@@ -284,11 +285,9 @@ def units_of(design: SampleDesign) -> RunUnits:
     units = RunUnits(np.arange(len(scored.facets)), len(scored.facets), "examples")
     if design.whole_questions:
         clusters = scored.facets["cluster"]
-        names = clusters.unique(maintain_order=True)
-        codes = {name: code for code, name in enumerate(names)}
         of = scored.cluster
         noun = "questions" if of == "question_id" else f"values of {of}"
-        units = RunUnits(np.array([codes[name] for name in clusters]), len(names), noun)
+        units = RunUnits(codes_of(clusters.to_list()), clusters.n_unique(), noun)
     if n > units.size:
         has = f"{units.size:,} {units.noun}"
         raise InputError(f"{argument('n', n)} is more than {scored.run.path} has: {has}.")
