@@ -119,29 +119,18 @@ class FittedWeights(Displayable):
         return f"FittedWeights({self.run!r}, {len(self.weights)} weights, kept: {self.kept})"
 
     def to_dict(self) -> dict[str, Any]:
+        own = {"people": self.source, "composite": self.composite, **plain(self)}
+        del own["source"]
+        ends = {name: own.pop(f"gain_{name}") for name in ("low", "high")}
+        gain = {"value": own["gain"], **ends, "level": own.pop("level")}
+        fits = {"start": self.start.to_dict(), "fitted": self.fitted.to_dict()}
         return {
-            "run": self.run,
-            "people": self.source,
-            "sort": self.sort,
+            "people": own.pop("source"),
             "composite": self.composite,
-            "kept": self.kept,
-            "why": self.why,
-            "start_name": self.start_name,
-            "weights": plain(self.weights),
-            "start": self.start.to_dict(),
-            "fitted": self.fitted.to_dict(),
-            "gain": {"value": self.gain, "low": self.gain_low, "high": self.gain_high,
-                     "level": self.level},
-            "n": self.n,
-            "n_questions": self.n_questions,
-            "n_annotators": self.n_annotators,
-            "n_ties": self.n_ties,
-            "n_left_out": self.n_left_out,
-            "left_out": dict(self.left_out),
-            "excluded": dict(self.excluded),
-            "folds": self.folds,
-            "seed": self.seed,
-        }  # fmt: skip
+            **own,
+            **fits,
+            "gain": gain,
+        }
 
 
 def fit_weights(
