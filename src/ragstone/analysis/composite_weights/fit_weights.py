@@ -13,12 +13,7 @@ from ragstone.core.errors import InputError
 from ragstone.core.messages import Displayable, argument, plain, reason
 from ragstone.metrics import Composite, parse_metric
 from ragstone.stats import Interval, ends_of, mean_interval
-from ragstone.stats.comparison.preference_models import (
-    Coefficients,
-    log_loss,
-    nonnegative_least_squares,
-    nonnegative_logistic,
-)
+from ragstone.stats.comparison import preference_models
 
 from .preferences import (
     MOST,
@@ -122,15 +117,9 @@ class FittedWeights(Displayable):
         own = {"people": self.source, "composite": self.composite, **plain(self)}
         del own["source"]
         ends = {name: own.pop(f"gain_{name}") for name in ("low", "high")}
-        gain = {"value": own["gain"], **ends, "level": own.pop("level")}
+        gain = {"value": self.gain, **ends, "level": own.pop("level")}
         fits = {"start": self.start.to_dict(), "fitted": self.fitted.to_dict()}
-        return {
-            "people": own.pop("source"),
-            "composite": self.composite,
-            **own,
-            **fits,
-            "gain": gain,
-        }
+        return {**own, **fits, "gain": gain}
 
 
 def fit_weights(
@@ -270,17 +259,17 @@ def _held_out(
             losses[side, test] = (
                 (predicted - opinions) ** 2
                 if sort == Sort.RATING
-                else log_loss(predicted, 0.5 + opinions / (2 * MOST))
+                else preference_models.log_loss(predicted, 0.5 + opinions / (2 * MOST))
             )
         placed[0, test] = table.x[test] @ first
         placed[1, test] = table.x[test] @ (first * 0 if weights is None else weights)
     return losses, placed, by_fold
 
 
-def _fitted(sort: Sort, x: Floats, opinions: Floats) -> Coefficients:
+def _fitted(sort: Sort, x: Floats, opinions: Floats) -> preference_models.Coefficients:
     if sort == Sort.RATING:
-        return nonnegative_least_squares(x, opinions)
-    return nonnegative_logistic(x, 0.5 + opinions / (2 * MOST))
+        return preference_models.nonnegative_least_squares(x, opinions)
+    return preference_models.nonnegative_logistic(x, 0.5 + opinions / (2 * MOST))
 
 
 def _verdict(

@@ -14,15 +14,7 @@ from ragstone.core.errors import InputError, UnknownName
 from ragstone.core.messages import argument, reason
 from ragstone.judgements import ASKS, KINDS, Kind
 from ragstone.metrics import needed_asks
-from ragstone.stats.planning.sampling import (
-    Allocation,
-    Drawn,
-    allocate,
-    draw_random,
-    draw_stratified,
-    draw_systematic,
-    inclusion_probabilities,
-)
+from ragstone.stats.planning import sampling
 from ragstone.stats.weights_and_groups import codes_of
 
 from .asked_labels import expected_errors, expected_width
@@ -219,7 +211,7 @@ class SampleDesign:
     metric: str | None
     threshold: float
     strata: Sequence[str]
-    allocation: Allocation
+    allocation: sampling.Allocation
     others: Sequence[Scored]
     people: pl.DataFrame | None
     whole_questions: bool
@@ -239,7 +231,7 @@ class RunUnits:
 
 
 # The units that were drawn, the strata they come from, and that of each example.
-DrawnUnits = tuple[Drawn, tuple[SampleStratum, ...], Sequence[str | None]]
+DrawnUnits = tuple[sampling.Drawn, tuple[SampleStratum, ...], Sequence[str | None]]
 
 
 def check_design(design: SampleDesign) -> None:
@@ -301,7 +293,7 @@ def draw_units(
     if design.by == "stratified":
         return _stratified(design, units, rng)
     if design.by == "random":
-        drawn = draw_random(units.size, design.n, rng)
+        drawn = sampling.draw_random(units.size, design.n, rng)
     else:
         if design.by == "error":
             assert design.metric is not None
@@ -309,11 +301,11 @@ def draw_units(
             weights = _floored(units.mean(errors))
         else:
             weights = EMPHASIS ** units.mean(_telling(design, notes))
-        drawn = draw_systematic(inclusion_probabilities(weights, design.n), rng)
+        drawn = sampling.draw_systematic(sampling.inclusion_probabilities(weights, design.n), rng)
     return drawn, (), [None] * len(units.place)
 
 
-def widths_of(design: SampleDesign, drawn: Drawn) -> dict[str, float]:
+def widths_of(design: SampleDesign, drawn: sampling.Drawn) -> dict[str, float]:
     """Expect how wide the interval of the metric's mean is going to be, by this and other designs.
 
     Empty without a metric, where nothing varies, and for whole questions, whose examples may err
@@ -328,9 +320,9 @@ def widths_of(design: SampleDesign, drawn: Drawn) -> dict[str, float]:
     near = closeness(design.scored, design.metric, design.threshold).fill_null(0.0).to_numpy()
     chances: dict[str, Floats] = {design.by: drawn.probability}
     chances |= {"random": np.full(rows, n / rows),
-                "near-threshold": inclusion_probabilities(EMPHASIS**near, n)}  # fmt: skip
+                "near-threshold": sampling.inclusion_probabilities(EMPHASIS**near, n)}  # fmt: skip
     if design.people is not None:
-        chances["error"] = inclusion_probabilities(_floored(errors), design.n)
+        chances["error"] = sampling.inclusion_probabilities(_floored(errors), design.n)
     return {by: expected_width(errors, chance) for by, chance in chances.items()}
 
 
@@ -395,7 +387,7 @@ def _stratified(design: SampleDesign, units: RunUnits, rng: np.random.Generator)
     spread = None
     if design.allocation == "neyman":
         spread = deviations(scored, metric, units.place, stratum_of, len(known))
-    rows = allocate(sizes, n, design.allocation, deviations=spread)
-    drawn = draw_stratified(stratum_of, rows, rng)
+    rows = sampling.allocate(sizes, n, design.allocation, deviations=spread)
+    drawn = sampling.draw_stratified(stratum_of, rows, rng)
     strata = zip(known, sizes.tolist(), rows.tolist(), strict=True)
     return drawn, tuple(SampleStratum(*stratum) for stratum in strata), names
