@@ -7,7 +7,7 @@ from operator import itemgetter
 
 from ragstone.core.database import Sql
 
-from .rows import count, counted, in_pages, keep, marks, remembered, rows_of
+from .rows import count, counted, keep, remembered, rows_of
 from .scores import NewScore, ScoredExample, ScoreSource, missing_score, write_scores
 
 BATCH = "judging_batch"
@@ -122,8 +122,7 @@ def write_judged(
         of_source = [score for score in scores if score.example in examples]
         write_scores(run, now, source, of_source, examples, JUDGED)
     done = [example for example in sources if example not in failed]
-    for page in in_pages(done):
-        run(f"UPDATE draws SET state = 'judged' WHERE example IN ({marks(page)})", *page)
+    rows_of(run, "UPDATE draws SET state = 'judged' WHERE example IN (...)", done)
     again = [example for example in sources if example in failed]
     set_aside = try_again(run, now, again, 1 if last else MOST_TRIES)
     counts = {"judged": len(done), "retried": len(again) - set_aside, "set_aside": set_aside}

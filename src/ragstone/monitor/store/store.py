@@ -218,20 +218,22 @@ def open_store(
         MissingDependency: The extra ``postgres`` is not installed.
     """
     text = fspath(store)
-    check_place(text, folder=folder, make=make, writes=writes)
-    on_server = text.startswith(POSTGRES)
-    home = folder or (FOLDER if on_server else Path(text))
+    home = check_place(text, folder=folder, make=make, writes=writes)
     try:
         private_folder(home)
     except OSError as error:
         raise InputError(f"{home}: {error.strerror}.") from error
-    return MonitorStore(open_database(text if on_server else home / FILE, LAYOUT), home, text)
+    place = text if text.startswith(POSTGRES) else home / FILE
+    return MonitorStore(open_database(place, LAYOUT), home, text)
 
 
 def check_place(
     text: str, *, folder: Path | None = None, make: bool = True, writes: bool = False
-) -> None:
-    """Check that a store can be at a place; nothing is made, and no server is asked."""
+) -> Path:
+    """Check that a store can be at a place, and return the folder for what is being judged.
+
+    Nothing is made, and no server is asked.
+    """
     if not text.strip():
         raise InputError(f"{argument('store', text)} names no store: {KINDS}.")
     on_server = text.startswith(POSTGRES)
@@ -257,3 +259,4 @@ def check_place(
                     f"{argument('store', text)} cannot be written: {example} is read-only. Give "
                     "yourself write permission, or name another store."
                 )
+    return home
