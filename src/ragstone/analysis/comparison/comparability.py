@@ -23,8 +23,9 @@ from ragstone.metrics import Composite, Metric, needed_asks
 from ragstone.run import Run
 from ragstone.run.folder.schemas import Manifest
 from ragstone.run.settings import ChatSettings
+from ragstone.stats.weights_and_groups import Bools
 
-from .compared_systems import Bools, Match, Side, run_labels
+from .compared_systems import Match, Side, run_labels
 
 SHARE = re.compile(r" \d+%")
 # What a signature says of how a user's own metric, which is not loaded, was judged.

@@ -17,11 +17,11 @@ from ragstone.run.estimates.groups import NO_VALUE
 from ragstone.run.request import checked
 from ragstone.stats.comparison.differences import benjamini_hochberg, holm
 from ragstone.stats.planning.sample_size import needed_n
+from ragstone.stats.weights_and_groups import Bools
 
 from . import comparability
 from .compared_systems import (
     NO_PLACE,
-    Bools,
     Match,
     matches_between,
     matches_within,

@@ -6,7 +6,6 @@ from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ragstone.analysis.scored_run import Scored
 from ragstone.core.errors import InputError
@@ -14,6 +13,7 @@ from ragstone.core.messages import Displayable, argument, plain, reason
 from ragstone.metrics import Composite, parse_metric
 from ragstone.stats import Interval, ends_of, mean_interval
 from ragstone.stats.comparison import preference_models
+from ragstone.stats.weights_and_groups import Floats, Ints
 
 from .preferences import (
     MOST,
@@ -28,7 +28,6 @@ from .preferences import (
     weighable,
 )
 
-Floats = NDArray[np.float64]
 Kept = Literal["fitted", "start"]
 
 EQUAL = "equal"
@@ -235,7 +234,7 @@ def fit_weights(
 
 
 def _held_out(
-    sort: Sort, table: WeighingTable, first: Floats, fold: NDArray[np.int64]
+    sort: Sort, table: WeighingTable, first: Floats, fold: Ints
 ) -> tuple[Floats, Floats, list[Floats]]:
     """Losses and composites of held-out rows, and the weights fitted without each fold.
 

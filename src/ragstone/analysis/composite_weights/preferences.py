@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ragstone.analysis.scored_run import Scored, known_metric
 from ragstone.annotation.adjudication import that_count
@@ -36,7 +35,7 @@ from ragstone.data.text_files import Meter
 from ragstone.metrics import AspectVerdict, Composite, parse_metric
 from ragstone.stats import mean_interval
 from ragstone.stats.distributions import ends_of
-from ragstone.stats.weights_and_groups import codes_of
+from ragstone.stats.weights_and_groups import Floats, Ints, codes_of
 
 
 class Sort(StrEnum):
@@ -235,9 +234,6 @@ def _found(
             problems.append(Problem(field, expected, f"{opinion.question_id!r} by {system!r}"))
 
 
-Floats = NDArray[np.float64]
-Whole = NDArray[np.int64]
-
 # A metric is chosen by default only if it has scores for at least this share of the pairs.
 FILLED = 0.9
 
@@ -255,7 +251,7 @@ class WeighingTable:
 
     x: Floats
     said: Floats
-    cluster: Whole
+    cluster: Ints
 
 
 def composite_terms(start: str) -> dict[str, float]:
@@ -361,7 +357,7 @@ def concordance(
     sort: Sort,
     placed: Floats,
     opinions: Floats,
-    cluster: NDArray[np.int64],
+    cluster: Ints,
     level: float,
     rng: np.random.Generator,
 ) -> tuple[float | None, float | None, float | None]:
@@ -400,8 +396,8 @@ def concordance(
 
 
 def _against_each_other(
-    placed: Floats, opinions: Floats, cluster: NDArray[np.int64], rng: np.random.Generator
-) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    placed: Floats, opinions: Floats, cluster: Ints, rng: np.random.Generator
+) -> tuple[Floats, Floats, Ints]:
     if len(opinions) > MOST_RATED:
         rows = rng.choice(len(opinions), MOST_RATED, replace=False)
         placed, opinions, cluster = placed[rows], opinions[rows], cluster[rows]

@@ -7,7 +7,6 @@ from typing import Literal
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from ragstone.analysis.scored_run import Scored
 from ragstone.core.errors import InputError, UnknownName
@@ -15,7 +14,7 @@ from ragstone.core.messages import argument, reason
 from ragstone.judgements import ASKS, KINDS, Kind
 from ragstone.metrics import needed_asks
 from ragstone.stats.planning import sampling
-from ragstone.stats.weights_and_groups import codes_of
+from ragstone.stats.weights_and_groups import Floats, Ints, codes_of
 
 from .asked_labels import expected_errors, expected_width
 
@@ -97,8 +96,6 @@ def _outvoted(scored: Scored, kind: type[Kind], asks: Sequence[str]) -> pl.DataF
 VERDICT = "verdict"
 NEYMAN = argument("allocation", "neyman")
 
-Whole = NDArray[np.int64]
-
 
 def stratum_names(
     scored: Scored, metric: str | None, threshold: float, strata: Sequence[str]
@@ -150,8 +147,8 @@ def verdicts(scored: Scored, metric: str, threshold: float) -> pl.Series:
 
 
 def deviations(
-    scored: Scored, metric: str | None, units: Whole, stratum_of: Whole, strata: int
-) -> NDArray[np.float64]:
+    scored: Scored, metric: str | None, units: Ints, stratum_of: Ints, strata: int
+) -> Floats:
     """Measure how much the judge's scores vary in each stratum, between its units.
 
     Args:
@@ -184,7 +181,6 @@ WAYS: tuple[By, ...] = ("random", "stratified", "near-threshold", "disagreement"
 EMPHASIS = 10.0
 
 SAID = argument("people", "FILE")
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +217,7 @@ class SampleDesign:
 class RunUnits:
     """The units to draw: examples, or whole clusters. ``place`` is each example's unit."""
 
-    place: NDArray[np.int64]
+    place: Ints
     size: int
     noun: str
 

@@ -6,7 +6,6 @@ from math import ceil
 from typing import Annotated, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from ragstone.core.errors import InputError, PromiseRefused
@@ -14,7 +13,7 @@ from ragstone.core.messages import argument
 from ragstone.guard.assessment import WAYS_OUT, WayOut
 from ragstone.guard.guard_input import is_share
 from ragstone.stats import ends_of, mean_interval, risk_control
-from ragstone.stats.weights_and_groups import sums_by
+from ragstone.stats.weights_and_groups import Bools, Floats, sums_by
 
 from .gate_labels import ScoredLabels
 
@@ -207,7 +206,7 @@ def if_open(
 def shares_of(ways: Sequence[WayOut], rows: ScoredLabels) -> Iterator[GateShare]:
     """Yield the share of answers for each way out, of all and by what people called them."""
     went = np.array(ways)
-    groups: tuple[tuple[AnswerGroup, NDArray[np.bool_]], ...] = (
+    groups: tuple[tuple[AnswerGroup, Bools], ...] = (
         ("all", np.ones(len(went), dtype=np.bool_)),
         ("faithful", rows.faithful),
         ("unfaithful", ~rows.faithful),
@@ -221,11 +220,11 @@ def shares_of(ways: Sequence[WayOut], rows: ScoredLabels) -> Iterator[GateShare]
             yield GateShare(of, way, int(goes.sum()), len(goes), **ends_of(share.interval))
 
 
-def _goes_wrong(scored: ScoredLabels, promise: Promise) -> NDArray[np.bool_]:
+def _goes_wrong(scored: ScoredLabels, promise: Promise) -> Bools:
     return ~scored.faithful if promise == "max_false_pass" else scored.faithful
 
 
-def _goes(scores: NDArray[np.float64], promise: Promise, at: float) -> NDArray[np.bool_]:
+def _goes(scores: Floats, promise: Promise, at: float) -> Bools:
     """Tell which scores pass, or are blocked, at a threshold."""
     return scores >= at if promise == "max_false_pass" else scores < at
 

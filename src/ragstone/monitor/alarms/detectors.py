@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass, replace
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ragstone.core.database import Sql
 from ragstone.core.messages import reason
@@ -28,10 +27,9 @@ from ragstone.monitor.store.watched_scores import (
     watched_scores,
 )
 from ragstone.stats.monitoring.detector import Detected, DetectorState, fall_place, on_a_share
+from ragstone.stats.weights_and_groups import Floats
 
 from .slice_rules import WatchedSlice
-
-Floats = NDArray[np.float64]
 
 # Scores of all slices read in one transaction, about 0.1 s, during which the intake waits.
 MOST_SCORES = 5_000

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import pi, sqrt
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ragstone.core.errors import InputError
 from ragstone.stats.bootstrap import cluster_bootstrap
@@ -119,7 +119,7 @@ def _read(
 def _bias(
     name: Hashable,
     values: Floats,
-    inside: NDArray[np.bool_],
+    inside: Bools,
     weights: Floats,
     clusters: Ints | None,
     low: float | None,

@@ -7,12 +7,12 @@ from math import ceil, erf, lgamma, log, sqrt
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ragstone.core.errors import InputError
 from ragstone.stats.cluster_means import effective_size, read_clusters
 from ragstone.stats.distributions import bisected, clamp, t_quantile, upper_quantile, wilson_ends
-from ragstone.stats.weights_and_groups import smallest
+from ragstone.stats.weights_and_groups import Floats, smallest
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(200)
 # The integral runs over this many standard deviations of chi on each side.
@@ -94,7 +94,7 @@ def _above(critical: float, df: int, shift: float) -> float:
 
 
 @lru_cache(maxsize=1024)
-def _chi(df: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _chi(df: int) -> tuple[Floats, Floats]:
     width = SPAN / sqrt(2 * df)
     low, high = max(0.0, 1 - width), 1 + width
     scale = low + (high - low) * (NODES + 1) / 2
