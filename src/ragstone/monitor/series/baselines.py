@@ -27,7 +27,7 @@ from ragstone.run import Run
 from ragstone.run.estimates.groups import NO_VALUE
 from ragstone.stats.comparison.differences import unpaired_difference
 from ragstone.stats.distributions import Interval, ends_of
-from ragstone.stats.weights_and_groups import heaviest_size, heavy_wilson_ends, variance_df
+from ragstone.stats.weights_and_groups import weighted_wilson_ends
 
 from .metric_over_time import Window
 
@@ -205,10 +205,7 @@ def bar_of_first(rule: AlarmRule, scores: Sequence[WatchedScore]) -> AlarmBar:
     total = float(weights.sum())
     mean = min(max(float((weights * values).sum()) / total, low), high)
     variance = float((np.square(weights) * np.square(values - mean)).sum()) / total**2
-    ends = heavy_wilson_ends(
-        mean, variance, rows=heaviest_size(weights), df=variance_df(weights), level=BAR_LEVEL,
-        low=low, high=high,
-    )  # fmt: skip
+    ends = weighted_wilson_ends(mean, variance, weights, level=BAR_LEVEL, low=low, high=high)
     return _bar(rule, "first_answers", mean, Interval(*ends, BAR_LEVEL, "wilson"), len(scores))
 
 
