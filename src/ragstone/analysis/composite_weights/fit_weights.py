@@ -113,12 +113,12 @@ class FittedWeights(Displayable):
         return f"FittedWeights({self.run!r}, {len(self.weights)} weights, kept: {self.kept})"
 
     def to_dict(self) -> dict[str, Any]:
-        own = {"people": self.source, "composite": self.composite, **plain(self)}
-        del own["source"]
-        ends = {name: own.pop(f"gain_{name}") for name in ("low", "high")}
-        gain = {"value": self.gain, **ends, "level": own.pop("level")}
+        record = {"people": self.source, "composite": self.composite, **plain(self)}
+        del record["source"]
+        ends = {name: record.pop(f"gain_{name}") for name in ("low", "high")}
+        gain = {"value": self.gain, **ends, "level": record.pop("level")}
         fits = {"start": self.start.to_dict(), "fitted": self.fitted.to_dict()}
-        return {**own, **fits, "gain": gain}
+        return {**record, **fits, "gain": gain}
 
 
 def fit_weights(

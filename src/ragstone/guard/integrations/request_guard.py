@@ -85,7 +85,7 @@ class Exchange:
 
     @property
     def beside(self) -> dict[str, Any]:
-        """What a guard takes beside the question, the answer and the contexts."""
+        """The arguments of a guard beside the question, the answer and the contexts."""
         return {"retrieval_scores": self.retrieval_scores, "run_id": self.run_id}
 
     def over(self, other: "Exchange") -> "Exchange":

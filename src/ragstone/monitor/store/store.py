@@ -127,8 +127,8 @@ def open_store(
         private_folder(home)
     except OSError as error:
         raise InputError(f"{home}: {error.strerror}.") from error
-    place = text if text.startswith(POSTGRES) else home / FILE
-    return MonitorStore(open_database(place, LAYOUT), home, text)
+    database = open_database(text if text.startswith(POSTGRES) else home / FILE, LAYOUT)
+    return MonitorStore(database, home, text)
 
 
 def check_place(
