@@ -15,14 +15,9 @@ from ragstone.core.messages import Reason, Renamed, argument, call
 from ragstone.metrics import Metric, parse_metric
 from ragstone.metrics.metric_names import loaded_metric
 from ragstone.run import Run
+from ragstone.run.estimates import sums
 from ragstone.run.estimates.cautions import NOT_INDEPENDENT
 from ragstone.run.estimates.groups import NO_VALUE
-from ragstone.run.estimates.sums import (
-    QUESTION,
-    RepeatedQuestions,
-    question_hash,
-    repeated_questions,
-)
 from ragstone.run.folder.run_files import looked_up
 from ragstone.stats import Interval, MeanEstimate
 from ragstone.stats.cluster_means import Clusters, mean_of_clusters
@@ -112,11 +107,11 @@ class Scored:
         )
 
     @cached_property
-    def _asked(self) -> RepeatedQuestions | None:
-        if self.cluster != QUESTION:
+    def _asked(self) -> sums.RepeatedQuestions | None:
+        if self.cluster != sums.QUESTION:
             return None
-        examples = self.run.examples(["question_id", question_hash()])
-        return repeated_questions(examples["question_id"], examples["asked"])
+        examples = self.run.examples(["question_id", sums.question_hash()])
+        return sums.repeated_questions(examples["question_id"], examples["asked"])
 
     def without_corrections(self) -> "Scored":
         """The same scores as the judges left them, for whatever measures judges or draws labels."""

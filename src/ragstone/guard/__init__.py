@@ -9,47 +9,6 @@ assess_stream  passes an answer on sentence by sentence, each once it is judged;
                for asynchronous sources, pushed_stream for pieces that you push
 """
 
-from .assessment import AnswerSpan, Assessment, CheckResult, Issue, JudgedClaim
-from .confidence_gate.confidence_gate import Gate
-from .guard import Guard, aassess, assess
-from .guard_input import Checks, ReadContexts
-from .improve import Candidate, Improvement, Revision, aimprove, improve
-from .stream import (
-    AsyncStream,
-    NotJudged,
-    PushedStream,
-    ReleasePolicy,
-    Stream,
-    UnitVerdict,
-    aassess_stream,
-    assess_stream,
-    pushed_stream,
-)
+from ragstone.core.lazy_package import lazy_names
 
-__all__ = [
-    "AnswerSpan",
-    "Assessment",
-    "AsyncStream",
-    "Candidate",
-    "CheckResult",
-    "Checks",
-    "Gate",
-    "Guard",
-    "Improvement",
-    "Issue",
-    "JudgedClaim",
-    "NotJudged",
-    "PushedStream",
-    "ReadContexts",
-    "ReleasePolicy",
-    "Revision",
-    "Stream",
-    "UnitVerdict",
-    "aassess",
-    "aassess_stream",
-    "aimprove",
-    "assess",
-    "assess_stream",
-    "improve",
-    "pushed_stream",
-]
+__getattr__, __all__ = lazy_names(__name__)

@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ragstone.core.errors import InputError
 
 from .cluster_moments import ClusterMoments, moments_of
 from .distributions import Interval, clamp, t_quantile, upper_quantile, wilson, wilson_ends
+from .weights_and_groups import Bools, Floats, Ints
 
 HALF_CLUSTER = HALF_ROW = 0.5
 # A variance below this, in units of the squared range, is rounding error.
@@ -28,21 +29,21 @@ OUTSIDE = 1e-6
 class Clusters:
     """Sums of scores, counts of rows and sums of squared scores, each of shape (C,)."""
 
-    sums: NDArray[np.float64]
-    counts: NDArray[np.float64]
-    squares: NDArray[np.float64]
+    sums: Floats
+    counts: Floats
+    squares: Floats
 
     @property
     def moments(self) -> ClusterMoments:
         """The numbers that a mean and its interval need of them."""
         return moments_of(self.sums, self.counts, self.squares)
 
-    def of(self, chosen: slice | NDArray[np.bool_]) -> "Clusters":
+    def of(self, chosen: slice | Bools) -> "Clusters":
         """Return some of these clusters."""
         return Clusters(self.sums[chosen], self.counts[chosen], self.squares[chosen])
 
 
-def clusters_by(codes: NDArray[np.int64], values: NDArray[np.float64], size: int) -> Clusters:
+def clusters_by(codes: Ints, values: Floats, size: int) -> Clusters:
     """Sum scores into their clusters.
 
     Args:

@@ -7,7 +7,8 @@ the sum of the pieces' moments, up to rounding.
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
+
+from .weights_and_groups import Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +126,7 @@ class ClusterMoments:
 NO_CLUSTERS = ClusterMoments(0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
-def moments_of(
-    sums: NDArray[np.float64], counts: NDArray[np.float64], squares: NDArray[np.float64]
-) -> ClusterMoments:
+def moments_of(sums: Floats, counts: Floats, squares: Floats) -> ClusterMoments:
     """The moments of clusters that are held as arrays."""
     if not len(sums):
         return NO_CLUSTERS

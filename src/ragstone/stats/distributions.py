@@ -249,6 +249,8 @@ def bisected(
     """The ends between which ``short``, true at first, turns false, after halvings of the range."""
     for _ in range(steps):
         middle = (low + high) / 2
+        if middle in (low, high):
+            break
         low, high = (middle, high) if short(middle) else (low, middle)
     return low, high
 

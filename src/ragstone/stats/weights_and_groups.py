@@ -190,6 +190,14 @@ def heavy_wilson_ends(
     return low + least * span, low + most * span
 
 
+def weighted_wilson_ends(
+    value: float, variance: float, weights: ArrayLike, *, level: float, low: float, high: float
+) -> tuple[float, float]:
+    """Return the ends of ``heavy_wilson_ends`` for rows or clusters of these weights."""
+    rows, df = heaviest_size(weights), variance_df(weights)
+    return heavy_wilson_ends(value, variance, rows=rows, df=df, level=level, low=low, high=high)
+
+
 def equal_mass_bins(values: Floats, bins: int, weights: Floats | None = None) -> Ints:
     """The bin of each value, from 0 for the lowest; bins of about equal size, ties in one bin.
 

@@ -378,11 +378,7 @@ def _write_tokenizer(folder: Path, vocabulary: Mapping[str, int], max_tokens: in
             "tokenizer_class": "BertTokenizer",
             "model_max_length": max_tokens,
             "do_lower_case": True,
-            "pad_token": "[PAD]",
-            "unk_token": "[UNK]",
-            "cls_token": "[CLS]",
-            "sep_token": "[SEP]",
-            "mask_token": "[MASK]",
+            **{f"{token[1:-1].lower()}_token": token for token in SPECIAL},
         },
     )
 
@@ -393,13 +389,9 @@ def _write_modules(
     names = {"": "Transformer", "1_Pooling": "Pooling"}
     if normalize:
         names["2_Normalize"] = "Normalize"
+    package = "sentence_transformers.models"
     modules = [
-        {
-            "idx": number,
-            "name": str(number),
-            "path": path,
-            "type": f"sentence_transformers.models.{name}",
-        }
+        {"idx": number, "name": str(number), "path": path, "type": f"{package}.{name}"}
         for number, (path, name) in enumerate(names.items())
     ]
     _write(folder / "modules.json", modules)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from ragstone.judgements import KINDS
 from ragstone.stats import ends_of
@@ -36,13 +35,11 @@ from ragstone.stats.judge_quality.rank_measures import (
     kendall,
     spearman,
 )
-from ragstone.stats.weights_and_groups import Codes, kish_size, row_weights
+from ragstone.stats.weights_and_groups import Codes, Floats, Ints, kish_size, row_weights
 
 from .corrected_means import MIDDLE, PEOPLE
 from .labelled_run import LabelledRun
 from .people_scores import KEYS, METRIC, judged_units, known_weights, weights_of
-
-Floats = NDArray[np.float64]
 
 FEWEST = 2
 
@@ -191,7 +188,7 @@ def check_column(
 
 def _yes(
     kind: str, column: str, rows: pl.DataFrame, *, numbers: bool
-) -> tuple[NDArray[np.int64] | None, Floats | None]:
+) -> tuple[Ints | None, Floats | None]:
     if numbers and _only(rows["people_number"].to_numpy(), 0, 1):
         truth = rows["people_number"].to_numpy().astype(np.int64)
         scores = rows["probability"] if rows["probability"].null_count() == 0 else rows["number"]
@@ -209,7 +206,7 @@ def _positive(kind: str, column: str) -> tuple[str, ...]:
     return known[column].positive if column in known else ()
 
 
-def _verdicts(scores: Floats, rows: pl.DataFrame, kind: str, column: str) -> NDArray[np.int64]:
+def _verdicts(scores: Floats, rows: pl.DataFrame, kind: str, column: str) -> Ints:
     if positive := _positive(kind, column):
         return rows["value"].is_in(positive).to_numpy().astype(np.int64)
     numbers = rows["number"].to_numpy()

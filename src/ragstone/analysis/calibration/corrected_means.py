@@ -9,7 +9,6 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from ragstone.analysis.scored_run import Quantity, ValueRange, mean_of, mean_quantity
 from ragstone.core.messages import reason
@@ -25,6 +24,7 @@ from ragstone.stats.correction.ppi_and_rogan_gladen import (
     favoured,
     prediction_powered,
 )
+from ragstone.stats.weights_and_groups import Floats, Ints
 
 from .people_scores import WEIGHT, known_weights
 
@@ -398,11 +398,11 @@ def _of_whole_clusters(judged: pl.DataFrame) -> bool:
     return several.height > 0 and partly.is_empty()
 
 
-def _labels(rows: pl.DataFrame) -> NDArray[np.float64]:
+def _labels(rows: pl.DataFrame) -> Floats:
     return rows[PEOPLE].to_numpy().astype(np.float64)
 
 
-def _clusters(rows: pl.DataFrame) -> NDArray[np.int64] | None:
+def _clusters(rows: pl.DataFrame) -> Ints | None:
     codes = rows["cluster"].rank("dense").to_numpy().astype(np.int64)
     return None if len(np.unique(codes)) == len(codes) else codes
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from ragstone.annotation.adjudication import SAID
 from ragstone.annotation.label_table import LabelTable
@@ -19,6 +18,7 @@ from ragstone.metrics import Metric, needed_asks, score
 from ragstone.run import Run
 from ragstone.run.judging.judge_blocks import judge_block
 from ragstone.run.run import Excerpt
+from ragstone.stats.weights_and_groups import Floats
 
 # As in a label table; ``probability`` is that of a yes, or of support, where a judge gives one.
 UNIT_SCHEMA = {**SAID, "probability": pl.Float64, "judge": pl.String}
@@ -228,7 +228,7 @@ def weights_of(labels: LabelTable) -> pl.DataFrame:
     return labels.counted.group_by("example_id").agg((1 / chance).alias(WEIGHT))
 
 
-def known_weights(rows: pl.DataFrame) -> NDArray[np.float64] | None:
+def known_weights(rows: pl.DataFrame) -> Floats | None:
     """The weights of labelled rows; None if no sampling probability is known."""
     unknown = rows[WEIGHT].null_count()
     if unknown == rows.height:

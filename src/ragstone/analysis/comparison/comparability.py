@@ -23,8 +23,9 @@ from ragstone.metrics import Composite, Metric, needed_asks
 from ragstone.run import Run
 from ragstone.run.folder.schemas import Manifest
 from ragstone.run.settings import ChatSettings
+from ragstone.stats.weights_and_groups import Bools
 
-from .compared_systems import Bools, Match, Side, run_labels
+from .compared_systems import Match, Side, run_labels
 
 SHARE = re.compile(r" \d+%")
 # What a signature says of how a user's own metric, which is not loaded, was judged.
@@ -316,8 +317,7 @@ def outputs_of(metric: Metric) -> Collection[Output]:
     """The parts of the systems' output that a metric's judgements may read."""
     if isinstance(metric, Composite):
         return {output for part in metric.components().values() for output in outputs_of(part)}
-    asks = [ASKS[name] for name in needed_asks([metric])]
-    names = {*metric.reads, *(name for ask in asks for name in (*ask.requires, *ask.beside))}
+    names = _reads(metric)
     names |= {"answer"} if "answer_text" in names else set()
     return [output for output in OUTPUTS if output in names]
 
@@ -365,8 +365,9 @@ def sets_beside_reference(metric: Metric | None) -> bool:
     """Return whether a metric would compare such a system with itself."""
     if isinstance(metric, Composite):
         return any(map(sets_beside_reference, metric.components().values()))
-    if metric is None:
-        return False
+    return metric is not None and {"answer", "reference"} <= _reads(metric)
+
+
+def _reads(metric: Metric) -> set[str]:
     asks = [ASKS[name] for name in needed_asks([metric])]
-    reads = {*metric.reads, *(part for ask in asks for part in (*ask.requires, *ask.beside))}
-    return {"answer", "reference"} <= reads
+    return {*metric.reads, *(part for ask in asks for part in (*ask.requires, *ask.beside))}

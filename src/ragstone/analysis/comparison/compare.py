@@ -17,20 +17,11 @@ from ragstone.run.estimates.groups import NO_VALUE
 from ragstone.run.request import checked
 from ragstone.stats.comparison.differences import benjamini_hochberg, holm
 from ragstone.stats.planning.sample_size import needed_n
+from ragstone.stats.weights_and_groups import Bools
 
-from .comparability import (
-    SameInputs,
-    check_same,
-    only_one_has,
-    other_texts,
-    same_inputs_reason,
-    sets_beside_reference,
-    systems_as_references,
-    version_note,
-)
+from . import comparability
 from .compared_systems import (
     NO_PLACE,
-    Bools,
     Match,
     matches_between,
     matches_within,
@@ -109,9 +100,10 @@ def compare(
         matches, notes = matches_between(first, second)
         shared = [name for name in first.metrics if name in second.metrics]
         chosen = _chosen(metrics, shared, first)
-        notes += [] if metrics else only_one_has(first, second)
-        notes += check_same(first, second, chosen, force=force) + version_note(first, second)
-        notes += other_texts(first, second)
+        notes += [] if metrics else comparability.only_one_has(first, second)
+        notes += comparability.check_same(first, second, chosen, force=force)
+        notes += comparability.version_note(first, second)
+        notes += comparability.other_texts(first, second)
     notes += unpaired(matches)
     questions = matches[0][0].questions
     if questions.several:
@@ -130,15 +122,15 @@ def _compared(
     settings = ComparisonSettings(level, margin, seed, resamples)
     side_of = {side.name: side for match in matches for side in match}
     everyone = len(matches) == len(side_of) * (len(side_of) - 1) / 2
-    themselves = cache(systems_as_references)
+    themselves = cache(comparability.systems_as_references)
     left_out: dict[str, list[str]] = {}
     numbered: list[tuple[int, Comparison]] = []
     ranked: list[Ranked] = []
-    same = SameInputs()
+    same = comparability.SameInputs()
     sources = relevance_by(row for row in first.run.estimate_list if row.metric in metrics)
     for metric in metrics:
         scale = first.scale(metric)
-        beside = sets_beside_reference(first.metric(metric))
+        beside = comparability.sets_beside_reference(first.metric(metric))
         family = next(row.family for row in first.run.estimate_list if row.metric == metric)
         games: Games = {}
         for at, (match, values) in enumerate(values_of(matches, metric, later)):
@@ -160,7 +152,7 @@ def _compared(
                 equal = identical and bool(values[0].equals(values[1])[where].all())
                 pair = (same_pairs if equal else compare_pairs)(about, pairs, scale, settings)
                 if identical and pair.wins + pair.losses:
-                    differ = same_inputs_reason(pair.wins + pair.losses, pair.n_pairs)
+                    differ = comparability.same_inputs_reason(pair.wins + pair.losses, pair.n_pairs)
                     pair = replace(pair, reasons=(*pair.reasons, differ))
                 of_a, of_b = (side.valued & where if group else side.valued for side in values)
                 pair = replace(

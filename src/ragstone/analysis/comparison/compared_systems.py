@@ -12,17 +12,14 @@ from textwrap import shorten
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from ragstone.analysis.scored_run import Scored
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.core.messages import argument, reason
 from ragstone.metrics import Composite, score
+from ragstone.stats.weights_and_groups import Bools, Floats, Ints
 
 from .comparison_result import TIE
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 NO_PLACE = -1
 
@@ -42,7 +39,7 @@ class ComparedQuestions:
     """
 
     ids: pl.Series
-    clusters: NDArray[np.int64]
+    clusters: Ints
     several: int
 
     @classmethod
@@ -56,7 +53,7 @@ class ComparedQuestions:
         clusters = first["cluster"].rank("dense").cast(pl.Int64).to_numpy() - 1
         return cls(first["question_id"], clusters, several)
 
-    def places(self, ids: pl.Series) -> NDArray[np.int64]:
+    def places(self, ids: pl.Series) -> Ints:
         """Return the index of each id."""
         numbered = pl.DataFrame({"id": self.ids}).with_row_index("place")
         joined = pl.DataFrame({"id": ids}).join(
@@ -132,12 +129,12 @@ class Side:
     questions: ComparedQuestions
 
     @cached_property
-    def rows(self) -> NDArray[np.int64]:
+    def rows(self) -> Ints:
         """The examples of the run that are the system's."""
         return (self.scored.facets["system"] == self.system).arg_true().cast(pl.Int64).to_numpy()
 
     @cached_property
-    def places(self) -> NDArray[np.int64]:
+    def places(self) -> Ints:
         """The question of each of its rows."""
         return self.questions.places(self.scored.facets["question_id"].gather(self.rows))
 
@@ -157,7 +154,7 @@ class Side:
         value = sums / np.maximum(counts, 1)
         return Values(value, counts > 0, missing_whole, owed, counts + owed)
 
-    def slices(self, name: str, known: dict[str, int]) -> NDArray[np.int64]:
+    def slices(self, name: str, known: dict[str, int]) -> Ints:
         """The number of each question's value of a field, that of its first row."""
         slices = np.full(len(self.questions.ids), NO_PLACE)
         column = self.scored.facets[f"by {name}"].gather(self.rows)

@@ -5,12 +5,12 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ragstone.analysis.calibration.checked_run import CheckedRun, CorrectedMean
 from ragstone.core.messages import Displayable, plain, reason
 from ragstone.stats import ends_of
 from ragstone.stats.comparison.preference_models import bradley_terry
+from ragstone.stats.weights_and_groups import Floats, Ints
 
 Verdict = Literal["better", "worse", "equivalent", "same", "cannot_tell"]
 Better = Literal["+", "-", "0"]
@@ -45,10 +45,6 @@ def verdict_of(
     if difference is None or p is None or p > alpha or better == "0" or difference == 0:
         return "cannot_tell"
     return "better" if (difference > 0) == (better == "+") else "worse"
-
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from ragstone.analysis.scored_run import Scored, ValueRange
 from ragstone.core.errors import UnknownName
@@ -27,11 +26,10 @@ from ragstone.stats.comparison.paired import (
     sign_flip_test,
 )
 from ragstone.stats.distributions import one_sided_p
+from ragstone.stats.weights_and_groups import Bools, Floats, Ints
 
 from .comparability import same_inputs_reason
 from .compared_systems import (
-    Bools,
-    Floats,
     Side,
     Values,
     differences,
@@ -41,7 +39,6 @@ from .compared_systems import (
 )
 from .comparison_result import NARROW, NO_PAIR_DIFFERS, Comparison, PairedWinRate
 
-Ints = NDArray[np.int64]
 Test = Literal["mcnemar_exact", "sign_flip_exact", "sign_flip"]
 
 # All pairs differ alike, and the metric has no range to argue from.

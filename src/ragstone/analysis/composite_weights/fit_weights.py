@@ -6,19 +6,14 @@ from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ragstone.analysis.scored_run import Scored
 from ragstone.core.errors import InputError
 from ragstone.core.messages import Displayable, argument, plain, reason
 from ragstone.metrics import Composite, parse_metric
 from ragstone.stats import Interval, ends_of, mean_interval
-from ragstone.stats.comparison.preference_models import (
-    Coefficients,
-    log_loss,
-    nonnegative_least_squares,
-    nonnegative_logistic,
-)
+from ragstone.stats.comparison import preference_models
+from ragstone.stats.weights_and_groups import Floats, Ints
 
 from .preferences import (
     MOST,
@@ -33,7 +28,6 @@ from .preferences import (
     weighable,
 )
 
-Floats = NDArray[np.float64]
 Kept = Literal["fitted", "start"]
 
 EQUAL = "equal"
@@ -119,29 +113,12 @@ class FittedWeights(Displayable):
         return f"FittedWeights({self.run!r}, {len(self.weights)} weights, kept: {self.kept})"
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "run": self.run,
-            "people": self.source,
-            "sort": self.sort,
-            "composite": self.composite,
-            "kept": self.kept,
-            "why": self.why,
-            "start_name": self.start_name,
-            "weights": plain(self.weights),
-            "start": self.start.to_dict(),
-            "fitted": self.fitted.to_dict(),
-            "gain": {"value": self.gain, "low": self.gain_low, "high": self.gain_high,
-                     "level": self.level},
-            "n": self.n,
-            "n_questions": self.n_questions,
-            "n_annotators": self.n_annotators,
-            "n_ties": self.n_ties,
-            "n_left_out": self.n_left_out,
-            "left_out": dict(self.left_out),
-            "excluded": dict(self.excluded),
-            "folds": self.folds,
-            "seed": self.seed,
-        }  # fmt: skip
+        record = {"people": self.source, "composite": self.composite, **plain(self)}
+        del record["source"]
+        ends = {name: record.pop(f"gain_{name}") for name in ("low", "high")}
+        gain = {"value": self.gain, **ends, "level": record.pop("level")}
+        fits = {"start": self.start.to_dict(), "fitted": self.fitted.to_dict()}
+        return {**record, **fits, "gain": gain}
 
 
 def fit_weights(
@@ -257,7 +234,7 @@ def fit_weights(
 
 
 def _held_out(
-    sort: Sort, table: WeighingTable, first: Floats, fold: NDArray[np.int64]
+    sort: Sort, table: WeighingTable, first: Floats, fold: Ints
 ) -> tuple[Floats, Floats, list[Floats]]:
     """Losses and composites of held-out rows, and the weights fitted without each fold.
 
@@ -281,17 +258,17 @@ def _held_out(
             losses[side, test] = (
                 (predicted - opinions) ** 2
                 if sort == Sort.RATING
-                else log_loss(predicted, 0.5 + opinions / (2 * MOST))
+                else preference_models.log_loss(predicted, 0.5 + opinions / (2 * MOST))
             )
         placed[0, test] = table.x[test] @ first
         placed[1, test] = table.x[test] @ (first * 0 if weights is None else weights)
     return losses, placed, by_fold
 
 
-def _fitted(sort: Sort, x: Floats, opinions: Floats) -> Coefficients:
+def _fitted(sort: Sort, x: Floats, opinions: Floats) -> preference_models.Coefficients:
     if sort == Sort.RATING:
-        return nonnegative_least_squares(x, opinions)
-    return nonnegative_logistic(x, 0.5 + opinions / (2 * MOST))
+        return preference_models.nonnegative_least_squares(x, opinions)
+    return preference_models.nonnegative_logistic(x, 0.5 + opinions / (2 * MOST))
 
 
 def _verdict(

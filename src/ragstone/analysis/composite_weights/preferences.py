@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ragstone.analysis.scored_run import Scored, known_metric
 from ragstone.annotation.adjudication import that_count
@@ -35,6 +34,8 @@ from ragstone.data.sources import on_disk
 from ragstone.data.text_files import Meter
 from ragstone.metrics import AspectVerdict, Composite, parse_metric
 from ragstone.stats import mean_interval
+from ragstone.stats.distributions import ends_of
+from ragstone.stats.weights_and_groups import Floats, Ints, codes_of
 
 
 class Sort(StrEnum):
@@ -233,9 +234,6 @@ def _found(
             problems.append(Problem(field, expected, f"{opinion.question_id!r} by {system!r}"))
 
 
-Floats = NDArray[np.float64]
-Whole = NDArray[np.int64]
-
 # A metric is chosen by default only if it has scores for at least this share of the pairs.
 FILLED = 0.9
 
@@ -253,7 +251,7 @@ class WeighingTable:
 
     x: Floats
     said: Floats
-    cluster: Whole
+    cluster: Ints
 
 
 def composite_terms(start: str) -> dict[str, float]:
@@ -335,11 +333,11 @@ def score_table(
     x = turn * x.reshape(len(pairs), len(names))
     full = np.isfinite(x).all(axis=1)
     clusters = scored.facets["cluster"].to_list()
-    codes = {name: code for code, name in enumerate(dict.fromkeys(clusters))}
+    codes = codes_of(clusters)
     table = WeighingTable(
         x[full],
         np.array(list(pairs.values()))[full],
-        np.array([codes[clusters[b[0]]] for _, b in pairs], dtype=np.int64)[full],
+        codes[[b[0] for _, b in pairs]][full],
     )
     lacking = {name: int(count) for name, count in
                zip(names, (~np.isfinite(x)).sum(axis=0), strict=True) if count}  # fmt: skip
@@ -359,7 +357,7 @@ def concordance(
     sort: Sort,
     placed: Floats,
     opinions: Floats,
-    cluster: NDArray[np.int64],
+    cluster: Ints,
     level: float,
     rng: np.random.Generator,
 ) -> tuple[float | None, float | None, float | None]:
@@ -382,10 +380,8 @@ def concordance(
         sums, squares = (np.bincount(codes, weights=values) for values in (right, right**2))
         share = mean_interval(sums, np.bincount(codes), squares, rate=False, low=0, high=1,
                               level=level)  # fmt: skip
-        ends = share.interval
-        if ends is None:
-            return share.value, None, None
-        return share.value, ends.low, ends.high
+        low, high = ends_of(share.interval).values()
+        return share.value, low, high
     right, counts, of = _against_each_other(placed, opinions, cluster, rng)
     if not len(right):
         return None, None, None
@@ -400,8 +396,8 @@ def concordance(
 
 
 def _against_each_other(
-    placed: Floats, opinions: Floats, cluster: NDArray[np.int64], rng: np.random.Generator
-) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    placed: Floats, opinions: Floats, cluster: Ints, rng: np.random.Generator
+) -> tuple[Floats, Floats, Ints]:
     if len(opinions) > MOST_RATED:
         rows = rng.choice(len(opinions), MOST_RATED, replace=False)
         placed, opinions, cluster = placed[rows], opinions[rows], cluster[rows]

@@ -8,7 +8,7 @@ from statistics import NormalDist
 
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ragstone.analysis.scored_run import Scored
 from ragstone.annotation.queue import form as pairs
@@ -43,8 +43,7 @@ from ragstone.judges.judge import HumanJudge
 from ragstone.metrics import AnswerOutcome, AspectVerdict, Metric, RubricScore
 from ragstone.stats.correction.corrected import joined_strata
 from ragstone.stats.distributions import upper_quantile
-
-Floats = NDArray[np.float64]
+from ragstone.stats.weights_and_groups import Floats
 
 LEVEL = 0.95
 PEOPLE = "people"

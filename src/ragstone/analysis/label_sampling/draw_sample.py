@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from ragstone.analysis.scored_run import Scored, known_metric
 from ragstone.core.messages import plain, reason
 from ragstone.stats.planning.sampling import Allocation
+from ragstone.stats.weights_and_groups import Floats, Ints
 
 from .asked_labels import shared_out
 from .sample_designs import (
@@ -205,7 +205,7 @@ def _notes(
 
 def _rows(
     frame: pl.DataFrame, units: RunUnits, names: Sequence[str | None],
-    chances: NDArray[np.float64], picked: NDArray[np.int64], who: Sequence[Sequence[str]],
+    chances: Floats, picked: Ints, who: Sequence[Sequence[str]],
 ) -> pl.DataFrame:  # fmt: skip
     order = np.full(units.size, -1)
     order[picked] = np.arange(len(picked))

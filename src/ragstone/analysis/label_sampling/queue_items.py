@@ -96,11 +96,8 @@ def _items(
     for number, example in enumerate(examples):
         contexts = example.contexts or ()
         texts: dict[str, Any] = {
-            "question": example.question,
-            "history": [{"role": turn.role, "text": turn.text} for turn in example.history],
-            "policy": example.policy,
+            **_texts_around(example),
             "answer": example.answer,
-            "reference": list(example.reference),
             "contexts": [{"name": str(each.rank), "text": each.text or each.id}
                          for each in contexts],
         }  # fmt: skip
@@ -118,6 +115,15 @@ def _items(
             number, example.id, readable, tuple(parts), probabilities.get(example.id),
             question=example.question_id,
         )  # fmt: skip
+
+
+def _texts_around(example: Example) -> dict[str, Any]:
+    return {
+        "question": example.question,
+        "history": [{"role": turn.role, "text": turn.text} for turn in example.history],
+        "policy": example.policy,
+        "reference": list(example.reference),
+    }
 
 
 def _texts(run: Run, kind: str) -> dict[str, list[tuple[str, str]]]:
@@ -163,13 +169,8 @@ def pair_items(
 
 def _pair(number: int, example: Example, rival: Example, first: bool) -> QueueItem:
     texts = (example.answer, rival.answer) if first else (rival.answer, example.answer)
-    readable = {
-        "question": example.question,
-        "history": [{"role": turn.role, "text": turn.text} for turn in example.history],
-        "policy": example.policy,
-        "answers": [{"name": name, "text": text} for name, text in zip((A, B), texts, strict=True)],
-        "reference": list(example.reference),
-    }
+    answers = [{"name": name, "text": text} for name, text in zip((A, B), texts, strict=True)]
+    readable = {**_texts_around(example), "answers": answers}
     return QueueItem(
         number, example.id, {name: text for name, text in readable.items() if text},
         (ItemPart("answer"),), hidden={"rival": rival.system, "first": first},

@@ -7,22 +7,14 @@ from typing import Literal
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from ragstone.analysis.scored_run import Scored
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.core.messages import argument, reason
 from ragstone.judgements import ASKS, KINDS, Kind
 from ragstone.metrics import needed_asks
-from ragstone.stats.planning.sampling import (
-    Allocation,
-    Drawn,
-    allocate,
-    draw_random,
-    draw_stratified,
-    draw_systematic,
-    inclusion_probabilities,
-)
+from ragstone.stats.planning import sampling
+from ragstone.stats.weights_and_groups import Floats, Ints, codes_of
 
 from .asked_labels import expected_errors, expected_width
 
@@ -104,8 +96,6 @@ def _outvoted(scored: Scored, kind: type[Kind], asks: Sequence[str]) -> pl.DataF
 VERDICT = "verdict"
 NEYMAN = argument("allocation", "neyman")
 
-Whole = NDArray[np.int64]
-
 
 def stratum_names(
     scored: Scored, metric: str | None, threshold: float, strata: Sequence[str]
@@ -157,8 +147,8 @@ def verdicts(scored: Scored, metric: str, threshold: float) -> pl.Series:
 
 
 def deviations(
-    scored: Scored, metric: str | None, units: Whole, stratum_of: Whole, strata: int
-) -> NDArray[np.float64]:
+    scored: Scored, metric: str | None, units: Ints, stratum_of: Ints, strata: int
+) -> Floats:
     """Measure how much the judge's scores vary in each stratum, between its units.
 
     Args:
@@ -191,7 +181,6 @@ WAYS: tuple[By, ...] = ("random", "stratified", "near-threshold", "disagreement"
 EMPHASIS = 10.0
 
 SAID = argument("people", "FILE")
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +207,7 @@ class SampleDesign:
     metric: str | None
     threshold: float
     strata: Sequence[str]
-    allocation: Allocation
+    allocation: sampling.Allocation
     others: Sequence[Scored]
     people: pl.DataFrame | None
     whole_questions: bool
@@ -228,7 +217,7 @@ class SampleDesign:
 class RunUnits:
     """The units to draw: examples, or whole clusters. ``place`` is each example's unit."""
 
-    place: NDArray[np.int64]
+    place: Ints
     size: int
     noun: str
 
@@ -238,7 +227,7 @@ class RunUnits:
 
 
 # The units that were drawn, the strata they come from, and that of each example.
-DrawnUnits = tuple[Drawn, tuple[SampleStratum, ...], Sequence[str | None]]
+DrawnUnits = tuple[sampling.Drawn, tuple[SampleStratum, ...], Sequence[str | None]]
 
 
 def check_design(design: SampleDesign) -> None:
@@ -284,11 +273,9 @@ def units_of(design: SampleDesign) -> RunUnits:
     units = RunUnits(np.arange(len(scored.facets)), len(scored.facets), "examples")
     if design.whole_questions:
         clusters = scored.facets["cluster"]
-        names = clusters.unique(maintain_order=True)
-        codes = {name: code for code, name in enumerate(names)}
         of = scored.cluster
         noun = "questions" if of == "question_id" else f"values of {of}"
-        units = RunUnits(np.array([codes[name] for name in clusters]), len(names), noun)
+        units = RunUnits(codes_of(clusters.to_list()), clusters.n_unique(), noun)
     if n > units.size:
         has = f"{units.size:,} {units.noun}"
         raise InputError(f"{argument('n', n)} is more than {scored.run.path} has: {has}.")
@@ -302,7 +289,7 @@ def draw_units(
     if design.by == "stratified":
         return _stratified(design, units, rng)
     if design.by == "random":
-        drawn = draw_random(units.size, design.n, rng)
+        drawn = sampling.draw_random(units.size, design.n, rng)
     else:
         if design.by == "error":
             assert design.metric is not None
@@ -310,11 +297,11 @@ def draw_units(
             weights = _floored(units.mean(errors))
         else:
             weights = EMPHASIS ** units.mean(_telling(design, notes))
-        drawn = draw_systematic(inclusion_probabilities(weights, design.n), rng)
+        drawn = sampling.draw_systematic(sampling.inclusion_probabilities(weights, design.n), rng)
     return drawn, (), [None] * len(units.place)
 
 
-def widths_of(design: SampleDesign, drawn: Drawn) -> dict[str, float]:
+def widths_of(design: SampleDesign, drawn: sampling.Drawn) -> dict[str, float]:
     """Expect how wide the interval of the metric's mean is going to be, by this and other designs.
 
     Empty without a metric, where nothing varies, and for whole questions, whose examples may err
@@ -329,9 +316,9 @@ def widths_of(design: SampleDesign, drawn: Drawn) -> dict[str, float]:
     near = closeness(design.scored, design.metric, design.threshold).fill_null(0.0).to_numpy()
     chances: dict[str, Floats] = {design.by: drawn.probability}
     chances |= {"random": np.full(rows, n / rows),
-                "near-threshold": inclusion_probabilities(EMPHASIS**near, n)}  # fmt: skip
+                "near-threshold": sampling.inclusion_probabilities(EMPHASIS**near, n)}  # fmt: skip
     if design.people is not None:
-        chances["error"] = inclusion_probabilities(_floored(errors), design.n)
+        chances["error"] = sampling.inclusion_probabilities(_floored(errors), design.n)
     return {by: expected_width(errors, chance) for by, chance in chances.items()}
 
 
@@ -396,7 +383,7 @@ def _stratified(design: SampleDesign, units: RunUnits, rng: np.random.Generator)
     spread = None
     if design.allocation == "neyman":
         spread = deviations(scored, metric, units.place, stratum_of, len(known))
-    rows = allocate(sizes, n, design.allocation, deviations=spread)
-    drawn = draw_stratified(stratum_of, rows, rng)
+    rows = sampling.allocate(sizes, n, design.allocation, deviations=spread)
+    drawn = sampling.draw_stratified(stratum_of, rows, rng)
     strata = zip(known, sizes.tolist(), rows.tolist(), strict=True)
     return drawn, tuple(SampleStratum(*stratum) for stratum in strata), names

@@ -15,7 +15,6 @@ from typing import Any, Literal
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from ragstone.analysis.comparison.comparability import (
     MEASURED_OTHERWISE,
@@ -24,7 +23,6 @@ from ragstone.analysis.comparison.comparability import (
     version_note,
 )
 from ragstone.analysis.comparison.compared_systems import (
-    Bools,
     Match,
     Side,
     Values,
@@ -52,6 +50,7 @@ from ragstone.stats import Interval, cluster_bootstrap
 from ragstone.stats.bootstrap import totals_of
 from ragstone.stats.cluster_means import clusters_by
 from ragstone.stats.comparison.paired import PairedDifference, difference_of, paired_clusters
+from ragstone.stats.weights_and_groups import Bools, Floats, Ints
 
 Op = Literal[">=", ">", "<=", "<"]
 
@@ -158,8 +157,6 @@ def _idle(bar: Bound, scale: ValueRange) -> str:
 
 
 RESAMPLES = 2000
-
-Floats = NDArray[np.float64]
 
 
 def over_means(scored: Scored, name: str) -> Composite | None:
@@ -330,7 +327,7 @@ def gain(match: Match, metric: str) -> tuple[Quantity, pl.DataFrame, bool]:
 
 
 def _difference(
-    values: tuple[Values, Values], there: Bools, clusters: NDArray[np.int64], scale: ValueRange,
+    values: tuple[Values, Values], there: Bools, clusters: Ints, scale: ValueRange,
     reasons: dict[str, int],
 ) -> Quantity:  # fmt: skip
     """The mean difference of two sides on the questions that both have."""

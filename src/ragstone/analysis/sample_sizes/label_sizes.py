@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ragstone.analysis.calibration.corrected_means import MIDDLE, is_rate
 from ragstone.analysis.calibration.people_scores import (
@@ -30,7 +30,7 @@ from ragstone.stats.planning.labels_needed import (
     labels_for_rate,
 )
 from ragstone.stats.planning.sample_size import pilot
-from ragstone.stats.weights_and_groups import kish_size
+from ragstone.stats.weights_and_groups import Floats, kish_size
 
 MOST = 0.5
 ROUNDING = 1e-12
@@ -227,7 +227,7 @@ def known_of_run(
 
 
 def accuracy(
-    scores: NDArray[np.float64], clusters: ArrayLike, both: pl.DataFrame | None, *, of_a_rate: bool
+    scores: Floats, clusters: ArrayLike, both: pl.DataFrame | None, *, of_a_rate: bool
 ) -> Accuracy:
     """The accuracy of a judge, estimated from its scores and people's labels of some rows.
 
@@ -340,9 +340,7 @@ def _of_rate(both: pl.DataFrame) -> tuple[float, float]:
     )
 
 
-def _verdicts(
-    scores: NDArray[np.float64], both: pl.DataFrame, design_effect: float
-) -> tuple[VerdictGroup, ...]:
+def _verdicts(scores: Floats, both: pl.DataFrame, design_effect: float) -> tuple[VerdictGroup, ...]:
     strata = strata_of(scores)
     stratum_of = dict(zip(scores.tolist(), strata.tolist(), strict=True))
     label_strata = np.array([stratum_of[score] for score in both["judge"]])

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from ragstone.analysis.calibration.checked_run import CheckedRun, checked_against_people
 from ragstone.analysis.comparison.comparability import systems_as_references
@@ -27,6 +26,7 @@ from ragstone.judges.local.response_type import response_type
 from ragstone.run import Run
 from ragstone.run.estimates.groups import groups_of, rows_of
 from ragstone.stats import ends_of, mean_interval
+from ragstone.stats.weights_and_groups import Bools, Ints
 
 HALF = 0.5
 # How many contexts an example has, null if its system does not retrieve.
@@ -238,9 +238,6 @@ LEVEL = 0.95
 CODES = tuple(stage.code for stage in STAGES)
 # Where an answer can be.
 PLACES = (*CODES, PARTIAL, NO_FAULT)
-
-Mask = NDArray[np.bool_]
-Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -458,7 +455,7 @@ class _Laid:
             stages=tuple(self._stage(stage, rows, counts) for stage in STAGES),
         )
 
-    def _stage(self, stage: FailureStage, rows: Mask, counts: Counts) -> StageFailures:
+    def _stage(self, stage: FailureStage, rows: Bools, counts: Ints) -> StageFailures:
         known, failed, first = (of[stage.code] for of in (self.known, self.failed, self.at))
         bad = rows & self.bad
         after = [self.at[code] for code in CODES[CODES.index(stage.code) + 1 :]]
@@ -475,7 +472,7 @@ class _Laid:
             survived=int((rows & ~self.bad & failed).sum()),
         )  # fmt: skip
 
-    def _rate(self, failing: Mask, counts: Counts) -> Rate:
+    def _rate(self, failing: Bools, counts: Ints) -> Rate:
         occupied = counts > 0
         sums = np.bincount(self.clusters[failing], minlength=len(counts))[occupied]
         mean = mean_interval(sums, counts[occupied], rate=True, low=0, high=1, level=LEVEL)
@@ -487,7 +484,7 @@ class _Laid:
 UNTOLD = {"not_in_corpus": "corpus_not_told", "nothing_retrieved": "no_context_in_data"}
 
 
-def _true(values: pl.Series) -> Mask:
+def _true(values: pl.Series) -> Bools:
     return values.fill_null(value=False).to_numpy()
 
 

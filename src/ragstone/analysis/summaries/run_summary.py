@@ -15,7 +15,7 @@ from ragstone.analysis.comparison.comparability import sets_beside_reference, sy
 from ragstone.analysis.comparison.compare import compare
 from ragstone.analysis.comparison.comparison_result import Comparison, by_pair
 from ragstone.analysis.release_gate.gate_requirements import over_means
-from ragstone.analysis.scored_run import Scored, mean_of
+from ragstone.analysis.scored_run import Scored, mean_of, reasons_of
 from ragstone.metrics import Composite
 from ragstone.metrics.composite import weight_coverage
 from ragstone.metrics.metric_names import loaded_metric
@@ -350,7 +350,6 @@ def _estimate(
 ) -> Estimate:
     mean = mean_of(scores, scored.scale(whole.metric), level=whole.level)
     statuses = Counter(scores["status"])
-    reasons = Counter(scores.filter(pl.col("status") != "value")["reason"].drop_nulls())
     return replace(
         whole, group=group, value=mean.value,
         low=None if mean.interval is None else mean.interval.low,
@@ -358,7 +357,7 @@ def _estimate(
         method=None if mean.interval is None else mean.interval.method,
         n=statuses["value"], n_undefined=statuses["undefined"], n_missing=statuses["missing"],
         worst=None, best=None, clusters=mean.clusters,
-        labels={}, flags={}, reasons=dict(reasons), signature="",
+        labels={}, flags={}, reasons=reasons_of(scores), signature="",
     )  # fmt: skip
 
 

@@ -475,11 +475,7 @@ class GateCheck(Displayable):
             "block_below": self.gate.block_below,
             "void": list(self.standing.void),
             "drift": None if drift is None else {"distance": drift.distance, "p": drift.p},
-            "shares": [
-                {"of": share.of, "way": share.way, "answers": share.answers, "total": share.total,
-                 "share": share.share, "low": share.low, "high": share.high}
-                for share in self.shares
-            ],
+            "shares": [{**asdict(share), "share": share.share} for share in self.shares],
             "unscored": self.unscored,
             "unlabelled": self.unlabelled,
             "surplus": self.surplus,

@@ -10,7 +10,6 @@ from os import PathLike
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ragstone.annotation.raw_rows import in_words, number_of, yes_or_no
 from ragstone.annotation.read_labels import records_of
@@ -21,6 +20,7 @@ from ragstone.data.json_text import BadRow, shown
 from ragstone.guard.assessment import Assessment
 from ragstone.judges import fingerprint
 from ragstone.stats.risk_control import linked_clusters
+from ragstone.stats.weights_and_groups import Bools, Floats, Ints
 
 HEX_DIGITS = 12
 
@@ -111,9 +111,9 @@ class ScoredLabels:
         left_open: The scores of those that nobody labelled, NaN where a guard would have to judge.
     """
 
-    scores: NDArray[np.float64]
-    faithful: NDArray[np.bool_]
-    clusters: NDArray[np.int64]
+    scores: Floats
+    faithful: Bools
+    clusters: Ints
     unlabelled: int = 0
     surplus: int = 0
     left_open: tuple[float, ...] = ()
@@ -128,7 +128,7 @@ class ScoredLabels:
             self.scores[scored], self.faithful[scored], self.clusters[scored], surplus=self.surplus
         )
 
-    def one_a_cluster(self) -> NDArray[np.float64]:
+    def one_a_cluster(self) -> Floats:
         """A score of each cluster, drawn at random from its own, so that they are independent."""
         order = np.random.default_rng(0).permutation(len(self.scores))
         first = np.unique(self.clusters[order], return_index=True)[1]

@@ -6,22 +6,14 @@ from math import ceil
 from typing import Annotated, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from ragstone.core.errors import InputError, PromiseRefused
 from ragstone.core.messages import argument
 from ragstone.guard.assessment import WAYS_OUT, WayOut
 from ragstone.guard.guard_input import is_share
-from ragstone.stats import ends_of, mean_interval
-from ragstone.stats.risk_control import (
-    PromisedThreshold,
-    lower_bound,
-    promised_threshold,
-    rows_needed,
-    upper_bound,
-)
-from ragstone.stats.weights_and_groups import sums_by
+from ragstone.stats import ends_of, mean_interval, risk_control
+from ragstone.stats.weights_and_groups import Bools, Floats, sums_by
 
 from .gate_labels import ScoredLabels
 
@@ -154,8 +146,8 @@ def shown_risk(
     wrong = _goes_wrong(scored, promise)
     hit, clusters = _goes(scored.scores[wrong], promise, at), scored.clusters[wrong]
     n, hits = len(np.unique(clusters)), len(np.unique(clusters[hit]))
-    low = lower_bound(hits, n, confidence=confidence)
-    high = upper_bound(hits, n, confidence=confidence)
+    low = risk_control.lower_bound(hits, n, confidence=confidence)
+    high = risk_control.upper_bound(hits, n, confidence=confidence)
     return ShownRisk(promised, hits, n, len(hit), low, high)
 
 
@@ -180,7 +172,7 @@ def checked_promise(promise: Promise, risk: ShownRisk, confidence: float) -> Che
         return CheckedPromise(promise, risk, "holds", None)
     if risk.low > risk.promised:
         return CheckedPromise(promise, risk, "broken", None)
-    needed = rows_needed(risk.promised, confidence=confidence, hits=risk.hits)
+    needed = risk_control.rows_needed(risk.promised, confidence=confidence, hits=risk.hits)
     return CheckedPromise(promise, risk, "cannot_tell", needed)
 
 
@@ -214,7 +206,7 @@ def if_open(
 def shares_of(ways: Sequence[WayOut], rows: ScoredLabels) -> Iterator[GateShare]:
     """Yield the share of answers for each way out, of all and by what people called them."""
     went = np.array(ways)
-    groups: tuple[tuple[AnswerGroup, NDArray[np.bool_]], ...] = (
+    groups: tuple[tuple[AnswerGroup, Bools], ...] = (
         ("all", np.ones(len(went), dtype=np.bool_)),
         ("faithful", rows.faithful),
         ("unfaithful", ~rows.faithful),
@@ -228,11 +220,11 @@ def shares_of(ways: Sequence[WayOut], rows: ScoredLabels) -> Iterator[GateShare]
             yield GateShare(of, way, int(goes.sum()), len(goes), **ends_of(share.interval))
 
 
-def _goes_wrong(scored: ScoredLabels, promise: Promise) -> NDArray[np.bool_]:
+def _goes_wrong(scored: ScoredLabels, promise: Promise) -> Bools:
     return ~scored.faithful if promise == "max_false_pass" else scored.faithful
 
 
-def _goes(scores: NDArray[np.float64], promise: Promise, at: float) -> NDArray[np.bool_]:
+def _goes(scores: Floats, promise: Promise, at: float) -> Bools:
     """Tell which scores pass, or are blocked, at a threshold."""
     return scores >= at if promise == "max_false_pass" else scores < at
 
@@ -244,14 +236,14 @@ def _threshold(
     confidence: float,
     *,
     clustered: bool = True,
-) -> PromisedThreshold:
+) -> risk_control.PromisedThreshold:
     """Find from which score on answers may pass: those that must not will rarely reach it.
 
     To block is the mirror of it, with the sign of the scores changed.
     """
     wrong = _goes_wrong(scored, promise)
     scores = scored.scores if promise == "max_false_pass" else -scored.scores
-    return promised_threshold(
+    return risk_control.promised_threshold(
         scores[wrong], among=scores[~wrong], bound=bound, confidence=confidence,
         clusters=scored.clusters[wrong] if clustered else None,
     )  # fmt: skip
@@ -288,8 +280,8 @@ WORDS = {
 
 def _refused(
     promise: Promise,
-    grouped: PromisedThreshold,
-    independent: PromisedThreshold,
+    grouped: risk_control.PromisedThreshold,
+    independent: risk_control.PromisedThreshold,
     labels: ScoredLabels,
 ) -> PromiseRefused:
     """Say why there is no threshold, by clusters or if all answers were independent."""
@@ -297,8 +289,8 @@ def _refused(
     candidates = int((~wrong).sum())
     of, goes, end, others = WORDS[promise]
     assert grouped.reason is not None
-    needed = rows_needed(grouped.bound, confidence=grouped.confidence)
-    spare = rows_needed(grouped.bound, confidence=grouped.confidence, hits=1)
+    needed = risk_control.rows_needed(grouped.bound, confidence=grouped.confidence)
+    spare = risk_control.rows_needed(grouped.bound, confidence=grouped.confidence, hits=1)
     more = max(0, needed - grouped.clusters) if grouped.reason != "not_apart" else None
     uppers = (ceil(known.upper * PLACES - 1e-9) / PLACES for known in (grouped, independent))
     tightest, alone = (upper if candidates and upper < 1 else None for upper in uppers)

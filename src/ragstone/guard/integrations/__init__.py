@@ -8,18 +8,6 @@ guarded_replies  what a client gets of a judged answer; event_replies the same a
                  event_reader; event_places and chat_events know where text stands in them
 """
 
-from .asgi import GuardMiddleware
-from .decorator import GuardedCall, guarded
-from .request_guard import RequestGuard, Ruling, tell_guard, to_span
-from .request_reading import BufferedRequest
+from ragstone.core.lazy_package import lazy_names
 
-__all__ = [
-    "BufferedRequest",
-    "GuardMiddleware",
-    "GuardedCall",
-    "RequestGuard",
-    "Ruling",
-    "guarded",
-    "tell_guard",
-    "to_span",
-]
+__getattr__, __all__ = lazy_names(__name__)

@@ -83,6 +83,11 @@ class Exchange:
     retrieval_scores: Any = None
     run_id: str | None = None
 
+    @property
+    def beside(self) -> dict[str, Any]:
+        """The arguments of a guard beside the question, the answer and the contexts."""
+        return {"retrieval_scores": self.retrieval_scores, "run_id": self.run_id}
+
     def over(self, other: "Exchange") -> "Exchange":
         """Return this exchange, with what it lacks taken from the other."""
         names = [field.name for field in fields(self) if getattr(self, field.name) is None]
@@ -259,10 +264,7 @@ class RequestGuard:
         if (why := self._in_the_way(by)) is not None:
             return self.not_judged(why, by, began=began)
         with ContainedInRequest("guard failed", by.run_id) as judging:
-            assessment = self.guard.assess(
-                by.question, answer, by.contexts,
-                retrieval_scores=by.retrieval_scores, run_id=by.run_id,
-            )  # fmt: skip
+            assessment = self.guard.assess(by.question, answer, by.contexts, **by.beside)
         if judging.error is not None:
             return self._failed(judging.reason("guard_failed"), by, began)
         return self._judged(assessment, began)
@@ -272,10 +274,7 @@ class RequestGuard:
         began = monotonic()
         if (why := self._in_the_way(by)) is not None:
             return self.not_judged(why, by, began=began)
-        assessing = self.guard.aassess(
-            by.question, answer, by.contexts,
-            retrieval_scores=by.retrieval_scores, run_id=by.run_id,
-        )  # fmt: skip
+        assessing = self.guard.aassess(by.question, answer, by.contexts, **by.beside)
         with ContainedInRequest("guard failed", by.run_id) as judging:
             try:
                 assessment = await asyncio.wait_for(assessing, self.patience)
@@ -292,10 +291,7 @@ class RequestGuard:
             return why
         if not isinstance(self.guard, Guard):
             return reason("guard_of_whole_answers")
-        return pushed_stream(
-            self.guard, release, by.question, by.contexts,
-            retrieval_scores=by.retrieval_scores, run_id=by.run_id,
-        )  # fmt: skip
+        return pushed_stream(self.guard, release, by.question, by.contexts, **by.beside)
 
     def streamed(self, assessment: Assessment, *, held: bool, began: float) -> Ruling:
         """Rule on a stream that is through; ``held`` if not all of it was given."""

@@ -7,18 +7,6 @@ ReleasePolicy   what leaves, and when
 UnitVerdict     of what is judged at a time: sentences, rows of tables, blocks of code
 """
 
-from .release import NotJudged, ReleasePolicy
-from .stream import AsyncStream, PushedStream, Stream, aassess_stream, assess_stream, pushed_stream
-from .unit_judge import UnitVerdict
+from ragstone.core.lazy_package import lazy_names
 
-__all__ = [
-    "AsyncStream",
-    "NotJudged",
-    "PushedStream",
-    "ReleasePolicy",
-    "Stream",
-    "UnitVerdict",
-    "aassess_stream",
-    "assess_stream",
-    "pushed_stream",
-]
+__getattr__, __all__ = lazy_names(__name__)

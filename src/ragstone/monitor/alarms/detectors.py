@@ -7,11 +7,10 @@ what it found are written in one transaction: after a kill no score is left out 
 
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from dataclasses import asdict, dataclass, replace
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ragstone.core.database import Sql
 from ragstone.core.messages import reason
@@ -28,10 +27,9 @@ from ragstone.monitor.store.watched_scores import (
     watched_scores,
 )
 from ragstone.stats.monitoring.detector import Detected, DetectorState, fall_place, on_a_share
+from ragstone.stats.weights_and_groups import Floats
 
 from .slice_rules import WatchedSlice
-
-Floats = NDArray[np.float64]
 
 # Scores of all slices read in one transaction, about 0.1 s, during which the intake waits.
 MOST_SCORES = 5_000
@@ -181,13 +179,7 @@ class _Memory:
         return cls(**data)
 
     def written(self) -> str:
-        states: dict[str, Any] = {
-            "falling": self.falling.to_dict(),
-            "recovering": None if self.recovering is None else self.recovering.to_dict(),
-        }
-        return json.dumps(
-            {**states, "judge": self.judge, "other": self.other, "others": self.others}
-        )
+        return json.dumps(asdict(self))
 
     def begin_anew(self, watched: WatchedSlice) -> None:
         self.falling = watched.falling.start()

@@ -120,13 +120,9 @@ def _at_work(
     run: Sql, settings: MonitorSettings, rule: AlarmRule, slice: str, known: Mapping[str, Any]
 ) -> WatchedSlice | LearningSlice:
     slices, begun, judge = known["slices"], known["begun"], None
-    baseline = settings.baseline
-    if rule.bar is not None:
-        bar = AlarmBar(rule.bar)
-    elif baseline.run is not None:
-        bar = baselines.bar_of_run(rule, baseline.run, baseline.system, slice)
-    else:
-        settled = _first_answers(run, rule, slice, baseline.answers)
+    bar = baselines.bar_without_answers(rule, settings.baseline, slice)
+    if bar is None:
+        settled = _first_answers(run, rule, slice, settings.baseline.answers)
         if isinstance(settled, LearningSlice):
             return settled
         bar, last, judge = settled

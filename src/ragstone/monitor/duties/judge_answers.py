@@ -150,11 +150,8 @@ class Judging:
                 # No judge can be had, or not with these settings: no example is at fault.
                 self._keep(replace(batch, tries=batch.tries - 1))
                 pause = self._wait()
-                self.store.log(
-                    self.now(),
-                    "error",
-                    f"Nothing can be judged; tried again in {pause:g} s. {error}",
-                )
+                text = f"Nothing can be judged; tried again in {pause:g} s. {error}"
+                self.store.log(self.now(), "error", text)
                 return 0
             self.store.log(self.now(), "error", f"Judging failed ({fault_text(error)}).")
             self._divide(batch, reason("judging_failed", error=type(error).__name__))
@@ -193,9 +190,8 @@ class Judging:
         if batch is None:
             return None
         if batch.how != self._how:
-            self.store.log(
-                self.now(), "info", "Metrics or judges changed: what was half judged is begun anew."
-            )
+            text = "Metrics or judges changed: what was half judged is begun anew."
+            self.store.log(self.now(), "info", text)
             shutil.rmtree(self._folder(batch), ignore_errors=True)
             batch = replace(batch, how=self._how, tries=0)
         batch = replace(batch, tries=batch.tries + 1)
@@ -259,11 +255,8 @@ class Judging:
         if len(failed) == n:
             pause = self._wait()
             if n > 1 and batch.tries < MOST_BEGUN:
-                self.store.log(
-                    self.now(),
-                    "warning",
-                    f"No judge answered; they are asked again in {pause:g} s.",
-                )
+                text = f"No judge answered; they are asked again in {pause:g} s."
+                self.store.log(self.now(), "warning", text)
                 return
         else:
             self._failures = 0

@@ -26,8 +26,8 @@ from ragstone.monitor.store.watched_scores import WatchedScore
 from ragstone.run import Run
 from ragstone.run.estimates.groups import NO_VALUE
 from ragstone.stats.comparison.differences import unpaired_difference
-from ragstone.stats.distributions import Interval
-from ragstone.stats.weights_and_groups import heaviest_size, heavy_wilson_ends, variance_df
+from ragstone.stats.distributions import Interval, ends_of
+from ragstone.stats.weights_and_groups import weighted_wilson_ends
 
 from .metric_over_time import Window
 
@@ -44,8 +44,7 @@ class MeanWithInterval:
     @classmethod
     def of(cls, value: float | None, interval: Interval | None, n: int) -> Self:
         """Return a mean with its interval, or with None for both ends."""
-        low, high = (None, None) if interval is None else (interval.low, interval.high)
-        return cls(value, low, high, n)
+        return cls(value, **ends_of(interval), n=n)
 
 
 ALPHA = 0.05
@@ -172,13 +171,19 @@ def bar_of_run(rule: AlarmRule, path: Path, system: str | None, slice: str) -> A
     return _bar(rule, source, estimate.value, estimate.interval, estimate.n)
 
 
-def bar_beforehand(rule: AlarmRule, baseline: BaselineSettings) -> AlarmBar:
-    """Return the bar that a rule has, or would have after ``USUAL_MEAN`` in its first answers."""
+def bar_without_answers(rule: AlarmRule, baseline: BaselineSettings, slice: str) -> AlarmBar | None:
+    """Return the bar of a rule or of its baseline run; None if it follows from first answers."""
     if rule.bar is not None:
         return AlarmBar(rule.bar)
     if baseline.run is not None:
-        slice = rule.slice if rule.value is not None else ""
         return bar_of_run(rule, baseline.run, baseline.system, slice)
+    return None
+
+
+def bar_beforehand(rule: AlarmRule, baseline: BaselineSettings) -> AlarmBar:
+    """Return the bar that a rule has, or would have after ``USUAL_MEAN`` in its first answers."""
+    if bar := bar_without_answers(rule, baseline, rule.slice if rule.value is not None else ""):
+        return bar
     low, high = rule.range.low, rule.range.high
     good = round(baseline.answers * USUAL_MEAN)
     best, worst = (high, low) if rule.better == "+" else (low, high)
@@ -200,10 +205,7 @@ def bar_of_first(rule: AlarmRule, scores: Sequence[WatchedScore]) -> AlarmBar:
     total = float(weights.sum())
     mean = min(max(float((weights * values).sum()) / total, low), high)
     variance = float((np.square(weights) * np.square(values - mean)).sum()) / total**2
-    ends = heavy_wilson_ends(
-        mean, variance, rows=heaviest_size(weights), df=variance_df(weights), level=BAR_LEVEL,
-        low=low, high=high,
-    )  # fmt: skip
+    ends = weighted_wilson_ends(mean, variance, weights, level=BAR_LEVEL, low=low, high=high)
     return _bar(rule, "first_answers", mean, Interval(*ends, BAR_LEVEL, "wilson"), len(scores))
 
 
@@ -260,13 +262,10 @@ def settled_bar(
     run: Sql, settings: MonitorSettings, rule: AlarmRule, slice: str
 ) -> AlarmBar | None:
     """Return the bar of a rule in a slice; None where its first answers have not all come yet."""
-    if rule.bar is not None:
-        return AlarmBar(rule.bar)
-    baseline = settings.baseline
-    if baseline.run is not None:
-        return bar_of_run(rule, baseline.run, baseline.system, slice)
-    learnt = learnt_bar(run, rule, slice, baseline.answers)
-    return None if learnt is None else learnt[0]
+    if bar := bar_without_answers(rule, settings.baseline, slice):
+        return bar
+    learnt = learnt_bar(run, rule, slice, settings.baseline.answers)
+    return learnt and learnt[0]
 
 
 def learnt_bar(

@@ -16,6 +16,7 @@ from ragstone.monitor.store.stored_examples import first_example_at, sampled_exa
 from ragstone.run import Run
 from ragstone.stats.comparison.differences import holm
 from ragstone.stats.comparison.paired import paired_difference
+from ragstone.stats.distributions import ends_of
 from ragstone.stats.risk_control import two_samples
 
 from .metric_over_time import CONFIDENCE, value_range
@@ -187,11 +188,10 @@ def judge_drift(store: MonitorStore) -> tuple[JudgeDrift, ...]:
             last, first, np.ones(len(scores)),
             rate=scale.rate, low=scale.low, high=scale.high, level=level,
         ).interval  # fmt: skip
-        low, high = (None, None) if interval is None else (interval.low, interval.high)
         row = JudgeDrift(
             metric, len(scores), again + 1, float(first.mean()), float(last.mean()),
-            float((last - first).mean()), low, high,
-            interval is not None and not interval.low <= 0 <= interval.high,
+            float((last - first).mean()), **ends_of(interval),
+            moved=interval is not None and not interval.low <= 0 <= interval.high,
         )  # fmt: skip
         drifts.append(row)
     return tuple(drifts)

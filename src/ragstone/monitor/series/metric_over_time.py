@@ -6,7 +6,6 @@ from math import ceil, floor, isnan
 from typing import NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ragstone.analysis.scored_run import ValueRange
 from ragstone.core.database import Sql
@@ -24,6 +23,7 @@ from ragstone.stats.monitoring.windows import (
     window_sequences,
 )
 from ragstone.stats.rate_bounds import worst_best
+from ragstone.stats.weights_and_groups import Floats
 
 MOST_WINDOWS = 240
 # By default, this many windows side by side fill the time shown: for a day, one hour each.
@@ -132,9 +132,6 @@ class MetricOverTime:
     def now(self) -> MeanInWindow | None:
         """The last window in which an answer was judged."""
         return next((window for window in reversed(self.windows) if window.n), None)
-
-
-Floats = NDArray[np.float64]
 
 
 class StepSums(NamedTuple):

@@ -231,11 +231,9 @@ def _state(
     if bar is not None and low is not None and high is not None and not low <= bar <= high:
         is_good = (low > bar) == (series.range.better != "-")
         return "above_bar" if is_good else "below_bar"
-    match verdict:
-        case "equivalent" | "same":
-            return "as_before"
-        case "better" | "worse" | "cannot_tell":
-            return verdict
+    if verdict == "equivalent" or verdict == "same":
+        return "as_before"
+    return verdict
 
 
 def corrected_now(

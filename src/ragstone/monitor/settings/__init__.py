@@ -6,22 +6,6 @@ alarm_rules       what an alarm is raised for, and what it promises
 settings_table    a table as it is read: right values, or faults with their lines
 """
 
-from .alarm_rules import AlarmPromise, AlarmRule, BaselineSettings, NoDataSettings
-from .monitor_settings import DEFAULTS, MonitorSettings, read_settings
-from .sections import (
-    EmailChannel,
-    FileChannel,
-    GuardStep,
-    NotificationSettings,
-    SamplingSettings,
-    StdoutChannel,
-    WebhookChannel,
-    WriteBackSettings,
-)
-from .settings_table import FaultySettings
+from ragstone.core.lazy_package import lazy_names
 
-__all__ = [
-    "DEFAULTS", "AlarmPromise", "AlarmRule", "BaselineSettings", "EmailChannel", "FaultySettings",
-    "FileChannel", "GuardStep", "MonitorSettings", "NoDataSettings", "NotificationSettings",
-    "SamplingSettings", "StdoutChannel", "WebhookChannel", "WriteBackSettings", "read_settings",
-]  # fmt: skip
+__getattr__, __all__ = lazy_names(__name__)

@@ -83,6 +83,11 @@ def _is_run(folder: Path) -> bool:
     return (folder / "run.json").is_file()
 
 
+RunFolder = Annotated[
+    FilePath, that(_is_run, "{} is no run; name the folder that `ragstone evaluate` wrote.")
+]
+
+
 @dataclass(frozen=True, slots=True)
 class BaselineSettings:
     """The run or the answers that a margin is counted from.
@@ -91,12 +96,7 @@ class BaselineSettings:
         run: A finished run; None: the first ``answers`` judged answers of the slice itself.
     """
 
-    run: (
-        Annotated[
-            FilePath, that(_is_run, "{} is no run; name the folder that `ragstone evaluate` wrote.")
-        ]
-        | None
-    ) = None
+    run: RunFolder | None = None
     system: Text | None = None
     answers: Annotated[int, whole(low=50)] = 500
 

@@ -94,14 +94,14 @@ class MonitorSettings:
 DEFAULTS = MonitorSettings()
 
 
+PassageFile = Annotated[
+    FilePath, that(Path.is_file, "{} is not there; name the file that has the passages.")
+]
+
+
 @dataclass(frozen=True, slots=True)
 class _CorpusTable:
-    file: (
-        Annotated[
-            FilePath, that(Path.is_file, "{} is not there; name the file that has the passages.")
-        ]
-        | None
-    ) = None
+    file: PassageFile | None = None
 
 
 def _is_no_folder(path: Path) -> bool:

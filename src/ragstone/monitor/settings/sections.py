@@ -4,7 +4,6 @@ The file holds no secret, only the names of environment variables that do.
 """
 
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -29,6 +28,7 @@ from .settings_table import (
     context_of,
     is_known,
     judged_metric,
+    matching,
     number,
     refuse_if,
     that,
@@ -55,6 +55,11 @@ def _metrics(value: object, info: ValidationInfo) -> object:
     return value
 
 
+PriceFile = Annotated[
+    FilePath, that(Path.is_file, "{} is not there; name the file that has the models' prices.")
+]
+
+
 @dataclass(frozen=True, slots=True)
 class JudgingSettings:
     """The metrics, judges and limits by which answers that are drawn are judged.
@@ -79,13 +84,7 @@ class JudgingSettings:
     answers_an_hour: Annotated[int, whole()] | None = None
     usd_an_hour: Annotated[float, number(above=True)] | None = None
     settle: Seconds = 10.0
-    prices: (
-        Annotated[
-            FilePath,
-            that(Path.is_file, "{} is not there; name the file that has the models' prices."),
-        ]
-        | None
-    ) = None
+    prices: PriceFile | None = None
     keep_thoughts: Annotated[bool, Strict()] = False
 
 
@@ -214,8 +213,8 @@ Url = Annotated[Text, AfterValidator(_url)]
 HeadersFrom = Mapping[
     Annotated[
         str,
-        that(
-            re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+").fullmatch,
+        matching(
+            r"[A-Za-z0-9!#$%&'*+.^_`|~-]+",
             "is no name of a header; write one such as authorization.",
         ),
     ],
@@ -244,17 +243,13 @@ def secret(variable: str) -> str:
 
 Mail = Annotated[
     Text,
-    that(
-        re.compile(r"[^\s@<>,;:\"()\[\]\\]+@[^\s@<>,;:\"()\[\]\\]+").fullmatch,
+    matching(
+        r"[^\s@<>,;:\"()\[\]\\]+@[^\s@<>,;:\"()\[\]\\]+",
         "{!r} is no address; write one such as team@example.org.",
     ),
 ]
 Host = Annotated[
-    Text,
-    that(
-        re.compile(r"[A-Za-z0-9.:_-]+").fullmatch,
-        "{!r} is no host; write one such as smtp.example.org.",
-    ),
+    Text, matching(r"[A-Za-z0-9.:_-]+", "{!r} is no host; write one such as smtp.example.org.")
 ]
 PORTS: Mapping[str, int] = {"starttls": 587, "ssl": 465, "none": 25}
 

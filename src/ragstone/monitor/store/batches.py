@@ -7,7 +7,7 @@ from operator import itemgetter
 
 from ragstone.core.database import Sql
 
-from .rows import count, counted, in_pages, keep, marks, remembered, rows_of
+from .rows import count, counted, keep, remembered, rows_of, upsert
 from .scores import NewScore, ScoredExample, ScoreSource, missing_score, write_scores
 
 BATCH = "judging_batch"
@@ -107,23 +107,18 @@ def write_judged(
     for example, text_hash, source, at, version, probability in rows:
         if batch.examples[example] == text_hash:
             sources[example], scored[example] = source, (at, version, probability)
-    run.many(
-        "INSERT INTO judged VALUES (?, ?, ?, ?, ?) ON CONFLICT (example) DO UPDATE SET "
-        "at = excluded.at, text_hash = excluded.text_hash, judge = excluded.judge, "
-        "judgements = excluded.judgements",
-        [
-            (example, now, batch.examples[example], judge, judgements[example])
-            for example in scored
-            if example in judgements
-        ],
-    )
+    judged = [
+        (example, now, batch.examples[example], judge, judgements[example])
+        for example in scored
+        if example in judgements
+    ]
+    upsert(run, "judged", "example", "at, text_hash, judge, judgements", judged)
     for source in JUDGED:
         examples = {example: scored[example] for example, of in sources.items() if of == source}
         of_source = [score for score in scores if score.example in examples]
         write_scores(run, now, source, of_source, examples, JUDGED)
     done = [example for example in sources if example not in failed]
-    for page in in_pages(done):
-        run(f"UPDATE draws SET state = 'judged' WHERE example IN ({marks(page)})", *page)
+    rows_of(run, "UPDATE draws SET state = 'judged' WHERE example IN (...)", done)
     again = [example for example in sources if example in failed]
     set_aside = try_again(run, now, again, 1 if last else MOST_TRIES)
     counts = {"judged": len(done), "retried": len(again) - set_aside, "set_aside": set_aside}

@@ -47,6 +47,17 @@ def single(run: Sql, sql: str, *values: object) -> Any:
     return value
 
 
+def upsert(run: Sql, table: str, key: str, columns: str, rows: Iterable[Sequence[object]]) -> None:
+    """Insert rows, each in place of one that has its key; values of the key come first."""
+    values = marks(f"{key}, {columns}".split(", "))
+    changed = ", ".join(f"{name} = excluded.{name}" for name in columns.split(", "))
+    run.many(
+        f"INSERT INTO {table} ({key}, {columns}) VALUES ({values}) "
+        f"ON CONFLICT ({key}) DO UPDATE SET {changed}",
+        rows,
+    )
+
+
 # A name and a value that traffic can be sliced by, such as ``version`` and ``v42``.
 Facet = tuple[str, str]
 
@@ -67,10 +78,7 @@ def with_facet(facet: Facet | None, table: str = "s") -> str:
 
 def keep(run: Sql, name: str, value: object) -> None:
     """Remember a value, which JSON can hold, in the place of an earlier one."""
-    run(
-        "INSERT INTO kept VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-        name, json.dumps(value),
-    )  # fmt: skip
+    upsert(run, "kept", "name", "value", [(name, json.dumps(value))])
 
 
 def remembered(run: Sql, name: str, default: Any = None) -> Any:

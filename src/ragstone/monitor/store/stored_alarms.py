@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ragstone.core.database import Sql
 
-from .rows import column, marks
+from .rows import column, marks, upsert
 
 WORSE, NO_DATA, JUDGING_STOPPED = "worse", "no_data", "judging_stopped"
 
@@ -139,11 +139,7 @@ def silenced_until(run: Sql, now: float) -> dict[str, tuple[float, str]]:
 
 def silence(run: Sql, rule: str, until: float, person: str) -> None:
     """Notify nobody of a rule until then; at a time that is past, notify them again."""
-    run(
-        "INSERT INTO silences VALUES (?, ?, ?) ON CONFLICT (rule) "
-        "DO UPDATE SET until = excluded.until, person = excluded.person",
-        rule, until, person,
-    )  # fmt: skip
+    upsert(run, "silences", "rule", "until, person", [(rule, until, person)])
 
 
 DUE, DONE, FAILED = "due", "done", "failed"

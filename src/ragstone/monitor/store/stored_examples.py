@@ -19,6 +19,7 @@ from .rows import (
     rows_of,
     single,
     to_do,
+    upsert,
     with_facet,
 )
 from .scores import NewScore, ScoredExample, write_scores
@@ -58,12 +59,8 @@ def write_assessed(
     )
     stored = {id: (text_hash, (at, version, 1.0)) for id, text_hash, at, version in rows}
     unchanged = [row for row in assessments if stored.get(row.example, ("",))[0] == row.text_hash]
-    run.many(
-        "INSERT INTO assessed VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (example) DO UPDATE SET "
-        "at = excluded.at, text_hash = excluded.text_hash, ok = excluded.ok, "
-        "confidence = excluded.confidence, assessment = excluded.assessment",
-        [(id, now, *row) for id, *row in unchanged],
-    )
+    columns = "at, text_hash, ok, confidence, assessment"
+    upsert(run, "assessed", "example", columns, [(id, now, *row) for id, *row in unchanged])
     examples: dict[str, ScoredExample] = {row.example: stored[row.example][1] for row in unchanged}
     of_unchanged = [score for score in scores if score.example in examples]
     write_scores(run, now, "guard", of_unchanged, examples, ("guard",))

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from ragstone.core.database import Sql
 
-from .rows import Facet, column, in_pages, keep, marks, remembered, single, with_facet
+from .rows import Facet, column, in_pages, keep, marks, remembered, single, upsert, with_facet
 
 # By metric: through which score of an answer its session was taken note of.
 TAKEN = "sessions_taken"
@@ -182,11 +182,8 @@ def erase_open_sessions(run: Sql, sessions: Sequence[str]) -> None:
 
 def wait_for(run: Sql, metric: str, waiting: Iterable[tuple[str, float]]) -> None:
     """Look at sessions again then."""
-    run.many(
-        "INSERT INTO open_sessions VALUES (?, ?, ?) ON CONFLICT (metric, session) DO UPDATE SET "
-        "due_at = excluded.due_at",
-        [(metric, session, due_at) for session, due_at in waiting],
-    )
+    rows = [(metric, session, due_at) for session, due_at in waiting]
+    upsert(run, "open_sessions", "metric, session", "due_at", rows)
 
 
 # Of what each score is looked at by itself.
@@ -221,26 +218,22 @@ def watched_scores(
     run: Sql, metric: str, facet: Facet | None, after: int, most: int, unit: Unit = "answers"
 ) -> list[WatchedScore]:
     """Return the scores of a metric that were given after one of this number, the oldest first."""
-    return [
-        WatchedScore(*row)
-        for row in run(
-            f"SELECT {COLUMNS} FROM {TABLES[unit]} s WHERE s.metric = ? AND s.number > ? "
-            f"AND {COUNTED[unit]} {with_facet(facet)} ORDER BY s.number LIMIT ?",
-            metric, after, *(facet or ()), most,
-        )
-    ]  # fmt: skip
+    which = f"s.number > ? AND {COUNTED[unit]} {with_facet(facet)} ORDER BY s.number"
+    return _scores(run, unit, which, metric, after, *(facet or ()), most)
 
 
 def scores_through(
     run: Sql, metric: str, facet: Facet | None, last: int, most: int, unit: Unit = "answers"
 ) -> list[WatchedScore]:
     """Return the last scores of a metric through a number, by when their answers were given."""
-    rows = run(
-        f"SELECT {COLUMNS} FROM {TABLES[unit]} s WHERE s.metric = ? AND s.number <= ? "
-        f"AND {COUNTED[unit]} {with_facet(facet)} ORDER BY s.number DESC LIMIT ?",
-        metric, last, *(facet or ()), most,
-    )  # fmt: skip
-    return sorted((WatchedScore(*row) for row in rows), key=lambda score: (score.at, score.number))
+    which = f"s.number <= ? AND {COUNTED[unit]} {with_facet(facet)} ORDER BY s.number DESC"
+    scores = _scores(run, unit, which, metric, last, *(facet or ()), most)
+    return sorted(scores, key=lambda score: (score.at, score.number))
+
+
+def _scores(run: Sql, unit: Unit, which: str, *values: object) -> list[WatchedScore]:
+    select = f"SELECT {COLUMNS} FROM {TABLES[unit]} s WHERE s.metric = ? AND {which} LIMIT ?"
+    return [WatchedScore(*row) for row in run(select, *values)]
 
 
 def last_watched(run: Sql, unit: Unit) -> int:
@@ -296,13 +289,7 @@ def kept_detectors(run: Sql) -> dict[tuple[str, str], KeptDetector]:
 
 def keep_detectors(run: Sql, detectors: Iterable[KeptDetector]) -> None:
     """Keep the states of detectors in the place of earlier ones."""
-    run.many(
-        "INSERT INTO detectors (rule, slice, identity, state, through, unit) "
-        "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (rule, slice) DO UPDATE SET "
-        "identity = excluded.identity, state = excluded.state, through = excluded.through, "
-        "unit = excluded.unit",
-        detectors,
-    )
+    upsert(run, "detectors", "rule, slice", "identity, state, through, unit", detectors)
 
 
 def drop_detectors(run: Sql, detectors: Collection[tuple[str, str]]) -> None:

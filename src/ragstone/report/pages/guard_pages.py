@@ -5,7 +5,7 @@ from typing import Any
 
 from ragstone.guard.assessment import WAYS_OUT, Assessment, JudgedClaim
 from ragstone.guard.guard import AssessedData, AssessedExample
-from ragstone.guard.improve import Improvement
+from ragstone.guard.improvement import Improvement
 from ragstone.judgements import Support
 from ragstone.report import page as ui
 from ragstone.report.number_format import counted

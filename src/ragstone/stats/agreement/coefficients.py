@@ -16,11 +16,9 @@ from ragstone.stats.distributions import FIRST_LOOK, Interval, clamp, look_quant
 from ragstone.stats.weights_and_groups import (
     Floats,
     Ints,
-    heaviest_size,
-    heavy_wilson_ends,
     row_weights,
     sums_by,
-    variance_df,
+    weighted_wilson_ends,
 )
 
 from .ratings import (
@@ -154,15 +152,8 @@ def _interval(
     variance = float(sums @ sums) * units / max(1, units - 1)
     if units < 2 or variance <= NO_VARIANCE:
         return None
-    ends = heavy_wilson_ends(
-        clamp(value, -1, 1),
-        variance,
-        rows=heaviest_size(masses),
-        df=variance_df(masses),
-        level=level,
-        low=-1,
-        high=1,
-    )
+    inside = clamp(value, -1, 1)
+    ends = weighted_wilson_ends(inside, variance, masses, level=level, low=-1, high=1)
     return Interval(*ends, level, "linearised_wilson")
 
 

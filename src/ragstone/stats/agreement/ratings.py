@@ -8,12 +8,11 @@ from statistics import NormalDist
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ragstone.core.errors import InputError
 from ragstone.stats.bootstrap import percentile_interval
 from ragstone.stats.distributions import Interval, upper_quantile, wilson_ends
-from ragstone.stats.weights_and_groups import Floats, Ints, codes_of, in_order, kish_size
+from ragstone.stats.weights_and_groups import Bools, Floats, Ints, codes_of, in_order, kish_size
 
 NO_PAIRS = "no_pairs"
 NO_VARIATION = "no_variation"
@@ -67,7 +66,7 @@ class RatingMatrix:
         return len(self.codes)
 
     @cached_property
-    def is_shared(self) -> NDArray[np.bool_]:
+    def is_shared(self) -> Bools:
         """Show which items at least two annotators labelled, shape (items,)."""
         return np.asarray((self.codes != GAP).sum(axis=0) >= 2)
 

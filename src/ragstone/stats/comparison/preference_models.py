@@ -9,10 +9,10 @@ from math import exp
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ragstone.stats.distributions import Interval, t_quantile, upper_quantile
-from ragstone.stats.weights_and_groups import Floats, Ints
+from ragstone.stats.weights_and_groups import Bools, Floats, Ints
 
 MOST_STEPS = 100
 SETTLED = 1e-12
@@ -98,7 +98,7 @@ def bradley_terry(
     return BradleyTerry(strengths, None, n, clusters)
 
 
-def _strongly_connected(beats: NDArray[np.bool_]) -> bool:
+def _strongly_connected(beats: Bools) -> bool:
     reach = beats | np.eye(len(beats), dtype=bool)
     # Each squaring doubles the length of the chains that are covered.
     for _ in range(len(beats).bit_length()):

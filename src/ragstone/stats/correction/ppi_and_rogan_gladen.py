@@ -9,10 +9,10 @@ from math import sqrt
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ragstone.stats.distributions import clamp
-from ragstone.stats.weights_and_groups import Codes, Floats, kish_size, sums_by
+from ragstone.stats.weights_and_groups import Bools, Codes, Floats, kish_size, sums_by
 
 from .corrected import (
     EXPECTED,
@@ -230,7 +230,7 @@ def powered_estimate(judged: Floats, sample: LabelledRows) -> tuple[float, float
     return value, gain / most if rest else 0.0, inside, outside
 
 
-def _centre(judged: Floats, labelled: NDArray[np.bool_], *, fair: bool) -> float | Floats:
+def _centre(judged: Floats, labelled: Bools, *, fair: bool) -> float | Floats:
     """Centre of the judge's scores: separate means of labelled and other rows for a fair draw.
 
     With weights or clusters all share the overall mean: a handful of rows without labels may lie
@@ -248,9 +248,7 @@ def _paper_gain(judged: Floats, sample: LabelledRows) -> float:
     return together / variance if variance else 0.0
 
 
-def _least_variance_gain(
-    adds: Floats, follows: Floats, spread: Floats, labelled: NDArray[np.bool_]
-) -> float:
+def _least_variance_gain(adds: Floats, follows: Floats, spread: Floats, labelled: Bools) -> float:
     """The gain of least variance; that of the rest is taken from all units, as the paper does.
 
     A handful of units without labels may have equal scores by chance, which would make their mean

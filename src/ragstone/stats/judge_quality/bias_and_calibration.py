@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import pi, sqrt
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ragstone.core.errors import InputError
 from ragstone.stats.bootstrap import cluster_bootstrap
@@ -19,15 +19,13 @@ from ragstone.stats.weights_and_groups import (
     cluster_codes,
     codes_of,
     equal_mass_bins,
-    heaviest_size,
-    heavy_wilson_ends,
     in_order,
     kish_size,
     row_weights,
     scores_with_labels,
     shared_codes,
     sums_by,
-    variance_df,
+    weighted_wilson_ends,
 )
 
 from .confusion import NO_ROWS, share_of
@@ -119,7 +117,7 @@ def _read(
 def _bias(
     name: Hashable,
     values: Floats,
-    inside: NDArray[np.bool_],
+    inside: Bools,
     weights: Floats,
     clusters: Ints | None,
     low: float | None,
@@ -145,16 +143,9 @@ def _bounded(
     if units < 2:
         return mean, None
     effect = sums_by(units_of, weights * (values - mean)) / weights.sum()
-    low_end, high_end = heavy_wilson_ends(
-        mean,
-        float(effect @ effect) * units / (units - 1),
-        rows=heaviest_size(masses),
-        df=variance_df(masses),
-        level=level,
-        low=low,
-        high=high,
-    )
-    return mean, Interval(low_end, high_end, level, "bounded_wilson")
+    variance = float(effect @ effect) * units / (units - 1)
+    ends = weighted_wilson_ends(mean, variance, masses, level=level, low=low, high=high)
+    return mean, Interval(*ends, level, "bounded_wilson")
 
 
 BINS = 10

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ragstone.stats.bootstrap import cluster_bootstrap, percentile_interval
 from ragstone.stats.correction.labels_only import rate_of_labels
 from ragstone.stats.distributions import Interval, upper_quantile
 from ragstone.stats.weights_and_groups import (
+    Bools,
     Codes,
     Floats,
     Ints,
@@ -140,8 +141,8 @@ def confusion(
 
 
 def share_of(
-    hits: NDArray[np.bool_],
-    among: NDArray[np.bool_],
+    hits: Bools,
+    among: Bools,
     weights: Floats,
     clusters: Ints | None,
     level: float,
@@ -267,9 +268,7 @@ def _ratio(over: Floats, under: Floats) -> Floats:
     return np.divide(over, under, out=np.zeros_like(under), where=under > TINY)
 
 
-def _choose(
-    values: Floats, true: NDArray[np.bool_], mass: Floats, criterion: Criterion
-) -> tuple[float, float]:
+def _choose(values: Floats, true: Bools, mass: Floats, criterion: Criterion) -> tuple[float, float]:
     distinct, codes = np.unique(values, return_inverse=True)
     # Cumulative sums from the top: the counts above every candidate threshold in one pass.
     hits = sums_by(codes, mass * true)[::-1].cumsum()[::-1]
@@ -285,7 +284,7 @@ def _choose(
 
 def _verdicts_of_others(
     values: Floats,
-    true: NDArray[np.bool_],
+    true: Bools,
     mass: Floats,
     codes: Ints,
     criterion: Criterion,
@@ -307,7 +306,7 @@ def _verdicts_of_others(
     return verdicts
 
 
-def _nothing_to_choose(values: Floats, true: NDArray[np.bool_]) -> str | None:
+def _nothing_to_choose(values: Floats, true: Bools) -> str | None:
     if not true.any():
         return NO_POSITIVES
     if true.all():

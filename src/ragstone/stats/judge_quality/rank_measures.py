@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from math import atanh, sqrt, tanh
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ragstone.stats.distributions import Interval, quantile
 from ragstone.stats.weights_and_groups import (
+    Bools,
     Codes,
     Floats,
     Ints,
@@ -117,7 +118,7 @@ def auroc_interval(
 
 
 def delong_variance(
-    scores: Floats, labels: NDArray[np.bool_], value: float, codes: Ints | None, weights: Floats
+    scores: Floats, labels: Bools, value: float, codes: Ints | None, weights: Floats
 ) -> float:
     """Variance of an AUROC of ``value``: DeLong's, or Obuchowski's for clusters."""
     everyone, others = mean_ranks(scores, weights), ~labels
@@ -162,8 +163,7 @@ def spearman(
     Source: Spearman (1904), "The proof and measurement of association between two things".
     """
     x, y, mass, codes = _read(a, b, weights, clusters)
-    undefined = _undefined(x, y)
-    if undefined is not None:
+    if (undefined := _undefined(x, y)) is not None:
         return undefined
     u, v = (_standard(mean_ranks(values, mass), mass) for values in (x, y))
     share = mass / len(u)
@@ -193,8 +193,7 @@ def kendall(
     variance.
     """
     x, y, mass, codes = _read(a, b, weights, clusters)
-    undefined = _undefined(x, y)
-    if undefined is not None:
+    if (undefined := _undefined(x, y)) is not None:
         return undefined
     n = len(x)
     i, j = np.unique(x, return_inverse=True)[1], np.unique(y, return_inverse=True)[1]

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ragstone.core.errors import InputError
 from ragstone.stats.distributions import beta_quantile, bisected
-from ragstone.stats.weights_and_groups import Floats
+from ragstone.stats.weights_and_groups import Bools, Floats, Ints
 
 from .detector import Detector
 
@@ -198,12 +198,12 @@ def _drawn(
             yield table[row]
 
 
-def _look(detector: Detector, evidence: Floats, factors: Floats) -> NDArray[np.bool_]:
+def _look(detector: Detector, evidence: Floats, factors: Floats) -> Bools:
     evidence += detector.bets[1]
     evidence *= factors
     return np.asarray(evidence.sum(axis=1) >= detector.limit)
 
 
-def _rank(delays: NDArray[np.int64], share: float, most: int) -> int | None:
+def _rank(delays: Ints, share: float, most: int) -> int | None:
     delay = int(np.sort(delays)[int(np.ceil(share * len(delays))) - 1])
     return delay if delay <= most else None

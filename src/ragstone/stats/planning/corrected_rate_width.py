@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ragstone.core.errors import InputError
 from ragstone.stats.cluster_means import HALF_CLUSTER
@@ -16,7 +16,7 @@ from ragstone.stats.correction.poststratified import (
 )
 from ragstone.stats.correction.ppi_and_rogan_gladen import HALF_ERROR, RateCorrection, favoured_of
 from ragstone.stats.distributions import quantile
-from ragstone.stats.weights_and_groups import Floats
+from ragstone.stats.weights_and_groups import Floats, Ints
 
 # With this many simulated samples a probability of .9 is accurate to about .01.
 DRAWS = 4000
@@ -318,7 +318,7 @@ def _wilson_half(rates: Floats, sizes: Floats, q: float) -> Floats:
     return np.asarray(np.sqrt(w * rates * (1 - rates) + w**2 / 4) / (1 + w))
 
 
-def _whole(counts: ArrayLike) -> NDArray[np.int64]:
+def _whole(counts: ArrayLike) -> Ints:
     """Round to whole numbers that keep the rounded sum (at least 1), by largest remainder."""
     exact = np.asarray(counts, dtype=np.float64)
     whole = np.floor(exact).astype(np.int64)

@@ -7,12 +7,12 @@ from math import ceil, erf, lgamma, log, sqrt
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ragstone.core.errors import InputError
 from ragstone.stats.cluster_means import effective_size, read_clusters
-from ragstone.stats.distributions import clamp, t_quantile, upper_quantile, wilson_ends
-from ragstone.stats.weights_and_groups import smallest
+from ragstone.stats.distributions import bisected, clamp, t_quantile, upper_quantile, wilson_ends
+from ragstone.stats.weights_and_groups import Floats, smallest
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(200)
 # The integral runs over this many standard deviations of chi on each side.
@@ -65,18 +65,14 @@ def detectable_difference(
     The result is above 0, in the unit of ``deviation``.
     """
     _check_power(power, level)
-    low, high = 0.0, deviation
-    while paired_power(high, deviation, pairs, level=level) < power:
+
+    def misses(difference: float) -> bool:
+        return paired_power(difference, deviation, pairs, level=level) < power
+
+    high = deviation
+    while misses(high):
         high *= 2
-    for _ in range(STEPS):
-        middle = (low + high) / 2
-        if middle in (low, high):
-            break
-        if paired_power(middle, deviation, pairs, level=level) < power:
-            low = middle
-        else:
-            high = middle
-    return high
+    return bisected(misses, 0.0, high, STEPS)[1]
 
 
 def _check_power(power: float, level: float) -> None:
@@ -98,7 +94,7 @@ def _above(critical: float, df: int, shift: float) -> float:
 
 
 @lru_cache(maxsize=1024)
-def _chi(df: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _chi(df: int) -> tuple[Floats, Floats]:
     width = SPAN / sqrt(2 * df)
     low, high = max(0.0, 1 - width), 1 + width
     scale = low + (high - low) * (NODES + 1) / 2

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ragstone.core.errors import InputError
+from ragstone.stats.distributions import bisected
 from ragstone.stats.weights_and_groups import Floats, Ints
 
 Allocation = Literal["proportional", "equal", "neyman"]
@@ -156,14 +157,11 @@ def _between(shares: Floats, least: Floats, most: Floats, size: int) -> Floats:
     def held(factor: float) -> Floats:
         return np.asarray(np.clip(factor * shares, least, most))
 
-    low, high = 0.0, 1.0
+    high = 1.0
     while held(high).sum() < size and not np.isclose(held(high)[shares > 0].sum(),
                                                      most[shares > 0].sum()):  # fmt: skip
         high *= 2
-    for _ in range(200):
-        middle = (low + high) / 2
-        low, high = (middle, high) if held(middle).sum() < size else (low, middle)
-    rows = held(high)
+    rows = held(bisected(lambda factor: held(factor).sum() < size, 0.0, high, 200)[1])
     short = size - rows.sum()
     if short > 1e-6:
         room = most - rows

@@ -1,0 +1,9 @@
+from .release import NotJudged as NotJudged
+from .release import ReleasePolicy as ReleasePolicy
+from .stream import AsyncStream as AsyncStream
+from .stream import PushedStream as PushedStream
+from .stream import Stream as Stream
+from .stream import aassess_stream as aassess_stream
+from .stream import assess_stream as assess_stream
+from .stream import pushed_stream as pushed_stream
+from .unit_judge import UnitVerdict as UnitVerdict

@@ -1,0 +1,16 @@
+from .alarm_rules import AlarmPromise as AlarmPromise
+from .alarm_rules import AlarmRule as AlarmRule
+from .alarm_rules import BaselineSettings as BaselineSettings
+from .alarm_rules import NoDataSettings as NoDataSettings
+from .monitor_settings import DEFAULTS as DEFAULTS
+from .monitor_settings import MonitorSettings as MonitorSettings
+from .monitor_settings import read_settings as read_settings
+from .sections import EmailChannel as EmailChannel
+from .sections import FileChannel as FileChannel
+from .sections import GuardStep as GuardStep
+from .sections import NotificationSettings as NotificationSettings
+from .sections import SamplingSettings as SamplingSettings
+from .sections import StdoutChannel as StdoutChannel
+from .sections import WebhookChannel as WebhookChannel
+from .sections import WriteBackSettings as WriteBackSettings
+from .settings_table import FaultySettings as FaultySettings

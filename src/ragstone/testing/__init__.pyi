@@ -1,0 +1,14 @@
+from .fake_models import ScriptedEncoder as ScriptedEncoder
+from .fake_models import ScriptedModel as ScriptedModel
+from .fake_models import asked as asked
+from .fake_models import reply_to as reply_to
+from .fake_models import tiny_bert as tiny_bert
+from .hand_rows import Given as Given
+from .hand_rows import Rows as Rows
+from .hand_rows import claims as claims
+from .hand_rows import contexts as contexts
+from .hand_rows import known_contexts as known_contexts
+from .hand_rows import rows as rows
+from .hand_rows import score_all as score_all
+from .hand_rows import score_frame as score_frame
+from .hand_rows import score_one as score_one
