@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .conversation import ASSISTANT, USER, messages_in
-from .json_text import opened
+from .json_text import first_value, objects_in, opened
 
 # Names of envelopes around a request or a reply.
 ENVELOPES = (
@@ -88,7 +88,7 @@ def reply_passages(value: Any) -> list[Any] | None:
     if not isinstance(value, dict):
         return None
     if isinstance(chunks := value.get("groundingChunks", value.get("grounding_chunks")), list):
-        return [chunk for chunk in chunks if isinstance(chunk, dict)]
+        return objects_in(chunks)
     for name in ("retrievedReferences", "retrievalResults", "search_results"):
         if isinstance(references := value.get(name), list):
             return references
@@ -113,15 +113,12 @@ def facts_of(value: Any, deep: int = _DEEPEST) -> dict[str, Any]:
     if not isinstance(value, dict) or not deep:
         return {}
     facts: dict[str, Any] = {}
-    usage: dict[str, Any] = next(
-        (value[name] for name in _USAGES if isinstance(value.get(name), dict)), {}
-    )
+    usage = first_value(value, _USAGES, dict) or {}
     for fact, names in _TOKENS.items():
         tokens = next((usage[name] for name in names if type(usage.get(name)) is int), None)
         if tokens is not None:
             facts[fact] = tokens
-    model = next((value[name] for name in _MODELS if isinstance(value.get(name), str)), None)
-    if model:
+    if model := first_value(value, _MODELS, str):
         facts["model"] = model
     for name in (*ENVELOPES, "llm_output", "response_metadata", "message"):
         if isinstance(value.get(name), (dict, str)):

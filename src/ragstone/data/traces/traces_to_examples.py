@@ -12,7 +12,7 @@ from ragstone.data.conversation import answered_in, leaves_of, messages_in, stru
 from ragstone.data.documents import contexts_of, documents_in, no_text
 from ragstone.data.example import SESSION as SESSION_SLICE
 from ragstone.data.example import Example
-from ragstone.data.json_text import opened
+from ragstone.data.json_text import object_or_empty, opened
 from ragstone.data.records import question_hash
 
 from . import attribute_names as names
@@ -203,7 +203,10 @@ class _Answer:
         spans = (*reversed(self._calls), *self._spans)
         values = [
             *(span.says(names.MODEL) for span in spans),
-            *(_in_object(call.says(names.METADATA), _MODEL) for call in self._calls),
+            *(
+                object_or_empty(opened(call.says(names.METADATA))).get(_MODEL)
+                for call in self._calls
+            ),
         ]
         return next((name for value in values if (name := _named(value)) is not None), None)
 
@@ -230,8 +233,7 @@ class _Answer:
         if environment is not None:
             slices["environment"] = environment
         for span in (self._root, self._tree.root):
-            metadata = opened(span.says(names.METADATA))
-            fields = dict(metadata) if isinstance(metadata, dict) else {}
+            fields = dict(object_or_empty(opened(span.says(names.METADATA))))
             for name, value in span.attributes.items():
                 if name.startswith(_METADATA):
                     fields.setdefault(name.removeprefix(_METADATA), value)
@@ -279,11 +281,6 @@ def _named(value: Any) -> str | None:
 _MODEL = "ls_model_name"
 
 
-def _in_object(value: Any, name: str) -> Any:
-    value = opened(value)
-    return value.get(name) if isinstance(value, dict) else None
-
-
 def _is_plain(value: Any) -> bool:
     if isinstance(value, float) and not isfinite(value):
         return False
@@ -293,9 +290,8 @@ def _is_plain(value: Any) -> bool:
 def _tokens(span: TraceSpan, fact: names.TraceFact, in_usage: str) -> int | None:
     value = span.says(fact)
     if value is None:
-        usage = opened(span.says(names.USAGE))
-        if isinstance(usage, dict):
-            value = next((usage[name] for name in in_usage.split() if name in usage), None)
+        usage = object_or_empty(opened(span.says(names.USAGE)))
+        value = next((usage[name] for name in in_usage.split() if name in usage), None)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return value if type(value) is int and 0 <= value < _MOST else None
