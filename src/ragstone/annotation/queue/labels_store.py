@@ -230,6 +230,15 @@ def note_event(run: Sql, queue: str, at: str, person: str, what: str, about: str
     )  # fmt: skip
 
 
+def last_numbers(run: Sql, where: str = "", *values: object) -> tuple[int, int, int]:
+    """Return the numbers of the last save, decision and event of a store, or of a queue of it."""
+    saved, decided, changed = (
+        run(f"SELECT coalesce(max(number), 0) FROM {table} {where}", *values)[0][0]
+        for table in ("said", "decided", "events")
+    )
+    return int(saved), int(decided), int(changed)
+
+
 def as_json(data: Any) -> str:
     """Return JSON text that every database takes."""
     # Escaped, for PostgreSQL takes no NUL and no half of a pair in a text.

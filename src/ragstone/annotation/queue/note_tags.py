@@ -19,7 +19,7 @@ from ragstone.stats.correction.labels_only import rate_of_labels
 from ragstone.stats.distributions import Interval
 from ragstone.stats.weights_and_groups import codes_of, shared_codes
 
-from .labels_store import LabelDatabase
+from .labels_store import LabelDatabase, last_numbers
 from .queue import Queue
 
 # Characters of a tag's name.
@@ -80,11 +80,7 @@ def store_tags(database: LabelDatabase) -> dict[str, list[str]]:
 def tags_version(database: LabelDatabase) -> tuple[int, ...]:
     """Return numbers that change as soon as something is tagged, labelled or decided."""
     with database.reading() as run:
-        numbers = [
-            run(f"SELECT coalesce(max(number), 0) FROM {table}")[0][0]
-            for table in ("events", "said", "decided")
-        ]
-    return tuple(map(int, numbers))
+        return last_numbers(run)
 
 
 class QueueTags:

@@ -13,7 +13,7 @@ from statistics import median
 from ragstone.core.database import Sql
 
 from .form import ItemAnswers, ItemPart, QueueForm, Role, outline_of
-from .labels_store import LabelDatabase, people_in
+from .labels_store import LabelDatabase, last_numbers, people_in
 from .queue import Queue, form_in
 
 # Items of somebody's own that are listed, the newest first.
@@ -352,8 +352,4 @@ def _people(run: Sql, queue: str) -> tuple[PersonWork, ...]:
 
 def queue_version(run: Sql, queue: str) -> tuple[int, int, int]:
     """Return numbers that change with every save, decision and change of a queue."""
-    saved, decided, changed = (
-        run(f"SELECT coalesce(max(number), 0) FROM {table} WHERE queue = ?", queue)[0][0]
-        for table in ("said", "decided", "events")
-    )
-    return int(saved), int(decided), int(changed)
+    return last_numbers(run, "WHERE queue = ?", queue)
