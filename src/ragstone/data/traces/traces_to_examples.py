@@ -19,7 +19,7 @@ from . import attribute_names as names
 from .corpus import Corpus
 from .posted_examples import FACTS, TracedExample, sent_examples
 from .questions_and_contexts import found_in, history_of, question_of
-from .requests import likeliest_answers, requests_of
+from .requests import likeliest_answers, requests_of, retrieves_documents
 from .span_tree import HIDDEN, Tree, tree_of
 from .spans import (
     TracePart,
@@ -66,7 +66,7 @@ def fold(parts: Sequence[TracePart], corpus: Corpus | None = None) -> FoldedTrac
     sent = sent_examples(parts)
     if sent:
         traced = _completed(sent, traced)
-    calls = sum(_is_about_answers(span) for span in spans)
+    calls = sum(calls_model(span) or retrieves_documents(span) for span in spans)
     return FoldedTrace(
         rooted=bool(sent) or (tree is not None and tree.rooted),
         examples=tuple(traced),
@@ -102,10 +102,6 @@ def _completed(
         known["system"] = facts.system
         example = replace(example, system=facts.system or DEFAULT_SYSTEM)
     return [replace(posted, example=example, span=posted.span or facts.span, **known)]
-
-
-def _is_about_answers(span: TraceSpan) -> bool:
-    return calls_model(span) or span.role == "retriever" or span.says(names.DOCUMENTS) is not None
 
 
 def _content(examples: Sequence[TracedExample], calls: int, spans: Sequence[TraceSpan]) -> Content:
