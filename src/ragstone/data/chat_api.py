@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .conversation import ASSISTANT, USER, messages_in
-from .json_text import first_value, objects_in, opened
+from .json_text import first_value, list_or_empty, objects_in, opened
 
 # Names of envelopes around a request or a reply.
 ENVELOPES = (
@@ -92,8 +92,8 @@ def reply_passages(value: Any) -> list[Any] | None:
     for name in ("retrievedReferences", "retrievalResults", "search_results"):
         if isinstance(references := value.get(name), list):
             return references
-    citations = value.get("citations")
-    if isinstance(citations, list) and any(_is_passage(item) for item in citations):
+    citations = list_or_empty(value.get("citations"))
+    if any(isinstance(item.get("content"), str) for item in objects_in(citations)):
         return citations
     holders = (
         *("choices", "candidates", "message", "context", "groundingMetadata", "citations"),
@@ -101,10 +101,6 @@ def reply_passages(value: Any) -> list[Any] | None:
     )
     inner = (reply_passages(value[name]) for name in holders if name in value)
     return next((passages for passages in inner if passages is not None), None)
-
-
-def _is_passage(item: Any) -> bool:
-    return isinstance(item, dict) and isinstance(item.get("content"), str)
 
 
 def facts_of(value: Any, deep: int = _DEEPEST) -> dict[str, Any]:

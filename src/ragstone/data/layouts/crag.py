@@ -6,11 +6,6 @@ from typing import Any
 from ragstone.data.json_text import list_or_empty
 
 
-def is_crag(record: Mapping[str, Any]) -> bool:
-    """Return True if the record has alternative answers, as in CRAG."""
-    return record.keys() >= {"query", "answer", "alt_ans"}
-
-
 def flat_crag(record: Mapping[str, Any]) -> dict[str, Any]:
     """Lay the record flat: the snippet of each page is a context, its address the id."""
     flat = {name: value for name, value in record.items() if name not in _NAMES}

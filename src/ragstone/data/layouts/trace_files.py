@@ -168,10 +168,8 @@ def _langfuse(record: Record) -> Iterator[tuple[str, Any]]:
         }
         times = item.get("startTime"), item.get("endTime") or item.get("startTime")
         error = item.get("statusMessage") if item.get("level") == "ERROR" else None
-        yield (
-            trace,
-            _span(item.get("id"), parent or root, item.get("name"), times, attributes, error),
-        )
+        id, name = item.get("id"), item.get("name")
+        yield trace, _span(id, parent or root, name, times, attributes, error)
 
 
 def _mlflow(record: Record) -> Iterator[tuple[str, Any]]:
@@ -216,10 +214,8 @@ def _langsmith(record: Record) -> Iterator[tuple[str, Any]]:
             "openinference.project.name": run.get("session_name"),
         }
         times = run.get("start_time"), run.get("end_time") or run.get("start_time")
-        yield (
-            trace,
-            _span(run.get("id"), parent, run.get("name"), times, attributes, run.get("error")),
-        )
+        id, name = run.get("id"), run.get("name")
+        yield trace, _span(id, parent, name, times, attributes, run.get("error"))
         stack += [(child, run.get("id")) for child in objects_in(run.get("child_runs"))]
 
 
