@@ -22,6 +22,7 @@ from ragstone.core.database import (
     Sql,
     is_readable,
     open_database,
+    rows_of,
     without_password,
 )
 from ragstone.core.errors import InputError, UnknownName
@@ -147,10 +148,8 @@ class QueuePerson:
 
 def person_of(database: LabelDatabase, token: str) -> tuple[str, QueuePerson] | None:
     """Return the queue and the person of a valid token."""
-    with database.reading() as run:
-        people = run(
-            "SELECT queue, person, role, revoked FROM people WHERE token = ?", hashed(token)
-        )
+    statement = "SELECT queue, person, role, revoked FROM people WHERE token = ?"
+    people = rows_of(database, statement, hashed(token))
     if not people or people[0][3] is not None:
         return None
     ((queue, *person),) = people

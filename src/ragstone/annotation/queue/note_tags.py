@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ragstone.core.database import Sql
+from ragstone.core.database import Sql, rows_of
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.core.messages import reason
 from ragstone.stats.correction.corrected import ONE_CLUSTER
@@ -69,10 +69,9 @@ class TagCount:
 
 def store_tags(database: LabelDatabase) -> dict[str, list[str]]:
     """Return the tags of each queue of a store that has any."""
-    with database.reading() as run:
-        rows = run("SELECT DISTINCT queue, tag FROM tagged ORDER BY queue, tag")
     tags: dict[str, list[str]] = {}
-    for queue, tag in rows:
+    statement = "SELECT DISTINCT queue, tag FROM tagged ORDER BY queue, tag"
+    for queue, tag in rows_of(database, statement):
         tags.setdefault(queue, []).append(tag)
     return tags
 
