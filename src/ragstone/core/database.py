@@ -97,6 +97,12 @@ class Database(Protocol):
     def close(self) -> None: ...
 
 
+def rows_of(database: Database, statement: str, *values: object) -> list[tuple[Any, ...]]:
+    """Return the rows of one statement that only reads."""
+    with database.reading() as run:
+        return run(statement, *values)
+
+
 class SqliteRun:
     """Runs statements on a connection, which is the caller's."""
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .conversation import ASSISTANT, USER, messages_in
-from .json_text import opened
+from .json_text import first_value, list_or_empty, objects_in, opened
 
 # Names of envelopes around a request or a reply.
 ENVELOPES = (
@@ -88,12 +88,12 @@ def reply_passages(value: Any) -> list[Any] | None:
     if not isinstance(value, dict):
         return None
     if isinstance(chunks := value.get("groundingChunks", value.get("grounding_chunks")), list):
-        return [chunk for chunk in chunks if isinstance(chunk, dict)]
+        return objects_in(chunks)
     for name in ("retrievedReferences", "retrievalResults", "search_results"):
         if isinstance(references := value.get(name), list):
             return references
-    citations = value.get("citations")
-    if isinstance(citations, list) and any(_is_passage(item) for item in citations):
+    citations = list_or_empty(value.get("citations"))
+    if any(isinstance(item.get("content"), str) for item in objects_in(citations)):
         return citations
     holders = (
         *("choices", "candidates", "message", "context", "groundingMetadata", "citations"),
@@ -103,25 +103,18 @@ def reply_passages(value: Any) -> list[Any] | None:
     return next((passages for passages in inner if passages is not None), None)
 
 
-def _is_passage(item: Any) -> bool:
-    return isinstance(item, dict) and isinstance(item.get("content"), str)
-
-
 def facts_of(value: Any, deep: int = _DEEPEST) -> dict[str, Any]:
     """Return the model and the tokens that a reply names, under the names of Ragstone's facts."""
     value = opened(value)
     if not isinstance(value, dict) or not deep:
         return {}
     facts: dict[str, Any] = {}
-    usage: dict[str, Any] = next(
-        (value[name] for name in _USAGES if isinstance(value.get(name), dict)), {}
-    )
+    usage = first_value(value, _USAGES, dict) or {}
     for fact, names in _TOKENS.items():
         tokens = next((usage[name] for name in names if type(usage.get(name)) is int), None)
         if tokens is not None:
             facts[fact] = tokens
-    model = next((value[name] for name in _MODELS if isinstance(value.get(name), str)), None)
-    if model:
+    if model := first_value(value, _MODELS, str):
         facts["model"] = model
     for name in (*ENVELOPES, "llm_output", "response_metadata", "message"):
         if isinstance(value.get(name), (dict, str)):

@@ -11,7 +11,7 @@ from typing import Any
 
 from .example import Turn
 from .fields import NAMES, squash
-from .json_text import Problem, add_problem, opened
+from .json_text import Problem, add_problem, first_value, objects_in, opened
 
 DEEPEST = 10
 
@@ -245,7 +245,7 @@ def _message(value: Any) -> Turn | None:
 
 
 def _role(message: Mapping[str, Any]) -> str | None:
-    role = next((message[name] for name in ROLES if message.get(name) is not None), None)
+    role = first_value(message, ROLES)
     role = role.get("role") if isinstance(role, dict) else role
     return role if isinstance(role, str) else None
 
@@ -326,8 +326,8 @@ def _turn(message: dict[str, Any], where: str, problems: list[Problem]) -> list[
     role = turn.role if turn is not None else role
     if turn is not None and (turn.text or turn.role == TOOL):
         return [turn] if turn.role != TOOL else []
-    text = next((message[name] for name in CONTENTS if message.get(name) is not None), None)
-    kinds = [str(part.get("type", part)) for part in _objects(text)]
+    text = first_value(message, CONTENTS)
+    kinds = [str(part.get("type", part)) for part in objects_in(text)]
     if kinds and all(map(_is_not_said, kinds)):
         return []
     if text is None and (role == ASSISTANT or _is_not_said(f"{role} {[*message]}")):
@@ -337,10 +337,6 @@ def _turn(message: dict[str, Any], where: str, problems: list[Problem]) -> list[
         add_problem(problems, where, "an object with role and text", message)
         return [Turn(USER, "")]
     return [Turn(SPEAKERS.get(role.lower(), role), text)]
-
-
-def _objects(value: object) -> list[dict[str, Any]]:
-    return [part for part in value if isinstance(part, dict)] if isinstance(value, list) else []
 
 
 def _is_not_said(kind: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 from .conversation import text_in
 from .example import Context, id_text
 from .fields import squash
-from .json_text import finite_number, opened
+from .json_text import finite_number, first_value, object_or_empty, opened
 
 IDS = (
     *("id", "_id", "id_", "doc_id", "docid", "document_id", "chunk_id", "node_id", "passage_id"),
@@ -87,10 +87,9 @@ def _document(value: Any) -> Document | None:
     text = next(filter(None, texts), None) or None
     if text is None and isinstance(value.get("source"), dict):
         text = text_in(value["source"]) or None
-    metadata = opened(by_name.get("metadata"))
-    about = metadata if isinstance(metadata, dict) else {}
+    about = object_or_empty(opened(by_name.get("metadata")))
     if text is None:
-        text = next((about[name] for name in TEXTS if isinstance(about.get(name), str)), None)
+        text = first_value(about, TEXTS, str)
     scores = (finite_number(by_name.get(squash(score))) for score in SCORES)
     score = next((score for score in scores if score is not None), None)
     source = _id({squash(name): item for name, item in about.items()}, IN_METADATA)
@@ -115,8 +114,7 @@ def unwrapped(document: Mapping[str, Any]) -> dict[str, Any]:
             fields[squash(name.removeprefix("document."))] = value
     if "kwargs" in document:
         # The id of what LangChain writes down is that of a class.
-        inner = document["kwargs"]
-        fields["id"] = inner.get("id") if isinstance(inner, dict) else None
+        fields["id"] = object_or_empty(document["kwargs"]).get("id")
     return fields
 
 

@@ -126,8 +126,7 @@ def parse_cell(cell: str, field: str, problems: list[Problem]) -> object:
     try:
         value = read_printed(text)
     except LeftOutError:
-        problem = Problem(field, "all elements", "'...', where NumPy left some out")
-        problems.append(problem)
+        problems.append(Problem(field, "all elements", "'...', where NumPy left some out"))
         return None
     if value is not None and surrogate_in(value) is None:
         return value
@@ -135,17 +134,16 @@ def parse_cell(cell: str, field: str, problems: list[Problem]) -> object:
     if opening in ('["', "['") and text.endswith(("']", '"]')) and _BY_NUMPY.search(text):
         expected = "a list with commas between its texts, or JSON"
         got = "a list that NumPy printed, whose quotes do not show where a text ends"
-        problems.append(Problem(field, expected, got))
-        return None
-    if _OBJECTS.fullmatch(text):
-        printed = "objects that Python printed in a way that cannot be read"
-        problems.append(Problem(field, "a list of texts or objects as JSON", printed))
-        return None
-    if opening in ('["', "['", "[{", '{"', "{'"):
+    elif _OBJECTS.fullmatch(text):
+        expected = "a list of texts or objects as JSON"
+        got = "objects that Python printed in a way that cannot be read"
+    elif opening in ('["', "['", "[{", '{"', "{'"):
         expected = f'{problem.expected}; to mean this as text, put it into a list: ["…"]'
-        problems.append(Problem(field, expected, problem.got))
-        return None
-    return cell
+        got = problem.got
+    else:
+        return cell
+    problems.append(Problem(field, expected, got))
+    return None
 
 
 def put_cell(

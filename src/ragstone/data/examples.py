@@ -99,7 +99,7 @@ class Examples:
         rows = self._rows()
         for _, example in self._read(rows, 0, reader, SeenIds(), self.facts, questions=questions):
             yield example
-        self.facts.count(reader)
+        self.facts.count(reader.counts)
         if reader.layout is not None and self._format is None:
             self._format = reader.layout
         self.all_read()
@@ -165,7 +165,7 @@ class Examples:
             piece.rows(self._meter), piece.start.records, reader, seen, facts,
             refused=refused, alone=self.over_systems is False, in_piece=True,
         )  # fmt: skip
-        facts.count(reader)
+        facts.count(reader.counts)
 
     def heard(self, facts: ReadFacts, examples: int) -> None:
         """Take over the facts of a piece, of which so many examples were read elsewhere."""

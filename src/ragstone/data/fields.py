@@ -104,14 +104,6 @@ LAYOUTS: tuple[tuple[str, tuple[frozenset[str], ...]], ...] = tuple(
     )
 )
 
-LAYOUT_NAMES = (
-    *(name for name, _ in LAYOUTS),
-    *("autorag", "bedrock", "braintrust", "chat", "crag", "flowise"),
-    *("graphrag-bench-questions", "inputs-and-outputs"),
-    *("langfuse", "langsmith", "llamaindex", "mlflow", "otlp", "phoenix", "prompt-and-completion"),
-    *("promptfoo", "ragstone", "retrievalqa", "trulens-records", "vertex", "yourbench"),
-)
-
 # Fields of which a record has at least one; a conversation has its answer in its messages.
 NEEDED = frozenset(("answer", "contexts", "context_ids", "reference"))
 

@@ -10,7 +10,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import repeat
 from typing import Any, NamedTuple
@@ -128,6 +128,31 @@ def opened(value: Any) -> Any:
         except BadJsonError:
             return value
     return value
+
+
+def object_or_empty(value: Any) -> dict[str, Any]:
+    """Return an object as it is, and an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def list_or_empty(value: Any) -> list[Any]:
+    """Return a list as it is, and an empty one for anything else."""
+    return value if isinstance(value, list) else []
+
+
+def objects_in(value: Any) -> list[dict[str, Any]]:
+    """Return the objects of a list; none of anything else."""
+    return [item for item in list_or_empty(value) if isinstance(item, dict)]
+
+
+def first_value(record: Mapping[str, Any], names: Iterable[str], kind: Any = object) -> Any:
+    """Return the first value under these names that is no null and of this type; None if none is.
+
+    >>> first_value({"a": None, "b": 1, "c": "d"}, ("a", "b", "c"), str)
+    'd'
+    """
+    values = (record.get(name) for name in names)
+    return next((value for value in values if value is not None and isinstance(value, kind)), None)
 
 
 def is_json(text: str | None) -> bool:

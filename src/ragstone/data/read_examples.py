@@ -11,7 +11,8 @@ from ragstone.core.messages import argument
 from ragstone.core.remote_files import is_url, shown_url
 
 from .examples import Examples
-from .fields import LAYOUT_NAMES, check_mapping, plan
+from .fields import check_mapping, plan
+from .file_formats.catalogue import formats
 from .file_formats.dataset_folders import arrow_dataset, beir, find_beir, is_dataset, open_dataset
 from .file_formats.json_documents import json_document, json_lines
 from .file_formats.table_files import csv_table, parquet
@@ -68,8 +69,8 @@ def read(
     """
     columns = columns or {}
     check_mapping(columns)
-    if format is not None and format not in (*FILE_FORMATS, *LAYOUT_NAMES):
-        raise UnknownName("format", format, (*FILE_FORMATS, *LAYOUT_NAMES))
+    if format is not None and format not in (known := [entry.name for entry in formats()]):
+        raise UnknownName("format", format, known)
     if limit is not None and limit < 0:
         raise InputError(f"limit must be a number of examples, not {limit}.")
     if isinstance(source, Examples):
@@ -79,7 +80,7 @@ def read(
         columns=columns,
         skip_bad=skip_bad,
         limit=limit,
-        layout=format if format in LAYOUT_NAMES else None,
+        layout=None if format in FILE_FORMATS else format,
         keep_thoughts=keep_thoughts,
     )
 

@@ -4,7 +4,7 @@ Some data use the question's id for the rows of all systems; the id of such an e
 ID/SYSTEM. Each id takes 32 bytes of memory.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -23,7 +23,7 @@ from .fields import NESTED
 from .json_path import path_in
 from .json_text import Problem, ascii_safe
 from .record_labels import Severity, violations
-from .records import DEFAULT_SYSTEM, RecordReader, question_hash
+from .records import DEFAULT_SYSTEM, Counts, RecordReader, question_hash
 from .text_files import Meter
 
 Hashes = NDArray[np.uint64]
@@ -227,20 +227,6 @@ def named_system(row: ReadRow, reader: RecordReader) -> str:
 
 KEPT = 1000
 COUNTED = ("rejected", "n_label_violations", "good", "thoughts", "pictures", "json_answers")
-COUNTED_BY_READER = (
-    *(
-        "spelled",
-        "unread",
-        "numbers",
-        "mixed",
-        "in_meta",
-        "tools",
-        "prompts",
-        "objects",
-        "joined",
-        "structured",
-    ),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +267,7 @@ class ReadFacts:
         pictures: The number of examples with contexts that are pictures.
         json_answers: The number of answers of traces, or of examples given as such, that are
             JSON.
-        spelled: As in ``RecordReader``, and likewise those after it.
+        counts: As in ``RecordReader``.
     """
 
     faults: list[Fault] = field(default_factory=list)
@@ -298,16 +284,7 @@ class ReadFacts:
     thoughts: int = 0
     pictures: int = 0
     json_answers: int = 0
-    spelled: Counter[str] = field(default_factory=Counter)
-    unread: Counter[tuple[str, str]] = field(default_factory=Counter)
-    numbers: Counter[str] = field(default_factory=Counter)
-    mixed: Counter[str] = field(default_factory=Counter)
-    in_meta: Counter[str] = field(default_factory=Counter)
-    prompts: Counter[str] = field(default_factory=Counter)
-    objects: Counter[str] = field(default_factory=Counter)
-    joined: Counter[str] = field(default_factory=Counter)
-    tools: Counter[str] = field(default_factory=Counter)
-    structured: Counter[tuple[str, str]] = field(default_factory=Counter)
+    counts: Counts = field(default_factory=lambda: defaultdict(Counter))
 
     def note(self, fault: Fault) -> None:
         """Add a fault."""
@@ -344,26 +321,29 @@ class ReadFacts:
         self.label_violations += other.label_violations[: max(0, KEPT - len(self.label_violations))]
         self.about_columns |= other.about_columns
         self.rival = self.rival or other.rival
-        self.count(other, (*COUNTED, *COUNTED_BY_READER))
-
-    def count(
-        self, other: "RecordReader | ReadFacts", names: Sequence[str] = COUNTED_BY_READER
-    ) -> None:
-        """Add the counts of these names, by default those that a reader has."""
-        for name in names:
+        for name in COUNTED:
             total = getattr(self, name)
             total += getattr(other, name)
             setattr(self, name, total)
+        self.count(other.counts)
+
+    def count(self, counts: Counts) -> None:
+        """Add the counts of a reader."""
+        for code, counted in counts.items():
+            self.counts[code] += counted
 
     def hint(self, *, skip_bad: bool) -> str:
         """Return what the user may change so that more records are read; may be empty."""
         if self.about_columns:
-            guess = next(({name: column} for column, name in self.unread), {"answer": "MY_COLUMN"})
+            guess = next(
+                ({name: column} for column, name in self.counts["no_field"]),
+                {"answer": "MY_COLUMN"},
+            )
             return f"Say which column is which field, for example {_mapped(guess)}."
         if self.rival:
             return f"Choose one, for example {_mapped(self.rival)}."
         hints = []
-        for (column, name), _ in self.unread.most_common(1):
+        for (column, name), _ in self.counts["no_field"].most_common(1):
             mapped = _mapped({name: column})
             hints.append(f"Is {ascii_safe(column)} meant for {name}? Then say {mapped}.")
         if self.good and not skip_bad:
@@ -377,23 +357,24 @@ def _mapped(guess: Mapping[str, str]) -> str:
 
 
 MOST_COLUMNS = 5
+# The reasons that name columns with their numbers of records.
+COLUMN_NOTES = (
+    *("numbers_as_texts", "ids_and_texts", "contexts_in_meta", "contexts_of_tools"),
+    *("objects_as_texts", "contexts_joined"),
+)
 
 
 def notes_of(facts: ReadFacts) -> Iterator[str]:
     """Yield reasons for values that were read otherwise, and for columns like a field."""
-    spelled = {field: n for field, n in facts.spelled.items() if field not in NESTED}
+    counts = facts.counts
+    spelled = {field: n for field, n in counts["lists_spelled"].items() if field not in NESTED}
     if spelled:
         fields = "\n".join(f"{field}={n}" for field, n in spelled.items())
         yield reason("lists_spelled", fields=fields)
-    counters = {
-        "numbers_as_texts": facts.numbers, "ids_and_texts": facts.mixed,
-        "contexts_in_meta": facts.in_meta, "contexts_of_tools": facts.tools,
-        "objects_as_texts": facts.objects, "contexts_joined": facts.joined,
-    }  # fmt: skip
-    for code, counted in counters.items():
-        counts = {" ".join(name.split()): n for name, n in counted.items() if n}
-        if counts:
-            columns = "\n".join(f"{ascii_safe(name)}={n}" for name, n in counts.items())
+    for code in COLUMN_NOTES:
+        by_column = {" ".join(name.split()): n for name, n in counts[code].items() if n}
+        if by_column:
+            columns = "\n".join(f"{ascii_safe(name)}={n}" for name, n in by_column.items())
             yield reason(code, columns=columns)
     if facts.thoughts:
         yield reason("thoughts_taken_off", n=facts.thoughts)
@@ -401,14 +382,14 @@ def notes_of(facts: ReadFacts) -> Iterator[str]:
         yield reason("pictures_not_read", n=facts.pictures)
     if facts.json_answers:
         yield reason("answers_are_json", n=facts.json_answers)
-    if n := facts.prompts.total():
+    if n := counts["no_contexts_in_prompts"].total():
         yield reason("no_contexts_in_prompts", n=n)
-    for (path, names), _ in facts.structured.most_common(1):
+    for (path, names), _ in counts["answers_structured"].most_common(1):
         shown = names.split("\n")[:MOST_COLUMNS]
         paths = "\n".join(path_in(name, path) for name in shown)
-        n = facts.structured.total()
+        n = counts["answers_structured"].total()
         yield reason("answers_structured", n=n, paths=ascii_safe(paths))
-    for (column, name), n in facts.unread.most_common(MOST_COLUMNS):
+    for (column, name), n in counts["no_field"].most_common(MOST_COLUMNS):
         yield reason("no_field", column=ascii_safe(column), field=name, n=n)
 
 

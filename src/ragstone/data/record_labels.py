@@ -17,6 +17,7 @@ between labels are the person's, so they are never corrected: ``violations``
 lists them.
 """
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
@@ -271,13 +272,8 @@ def majority(votes: Iterable[Vote | None]) -> Vote | None:
     >>> majority([1, 1, 0]), majority([1, 0]), majority([0, None])
     (1, None, 0)
     """
-    counts: dict[Vote, int] = {}
-    for vote in votes:
-        if vote is not None:
-            counts[vote] = counts.get(vote, 0) + 1
-    if not counts:
-        return None
-    most = max(counts.values())
+    counts = Counter(vote for vote in votes if vote is not None)
+    most = max(counts.values(), default=0)
     winners = [vote for vote, count in counts.items() if count == most]
     return winners[0] if len(winners) == 1 else None
 

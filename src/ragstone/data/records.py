@@ -4,7 +4,7 @@ Every wrong field of a record is reported, not only the first.
 """
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
@@ -49,6 +49,10 @@ _JOINED = re.compile(
 )
 
 
+# By the code of a reason and what it is about, the number of records.
+Counts = defaultdict[str, Counter[Any]]
+
+
 class RecordReader:
     """Reads records one by one.
 
@@ -57,31 +61,25 @@ class RecordReader:
         layout: The layout named by the user; otherwise it is detected from the first record.
 
     Attributes:
-        spelled: By field, the number of records in which it was text that spells a list.
-        unread: By unused column and missing field that it may be meant for, the number of records.
-        numbers: By column of texts, the number of records in which it was a number.
-        mixed: By column of gold contexts, the number of records with ids and texts in it.
-        objects: By field, the number of records in which a text of it is a JSON object.
-        joined: By column of contexts, the number of texts that look like several, joined by a mark.
-        prompts: By column, the number of conversations and prompts without contexts.
-        in_meta: By name of contexts that stood in ``meta``, the number of records.
-        tools: By tool whose results are contexts, the number of records.
-        structured: By path and keys (one a line) of an object, the number of such answers.
+        counts: The number of records, by the code of a reason and what it is about:
+
+            - ``lists_spelled``: by field that was text which spells a list;
+            - ``no_field``: by unused column and missing field that it may be meant for;
+            - ``numbers_as_texts``: by column of texts that was a number;
+            - ``ids_and_texts``: by column of gold contexts with both in it;
+            - ``objects_as_texts``: by field of which a text is a JSON object;
+            - ``contexts_joined``: by column of contexts, texts that look like several, joined by a
+              mark;
+            - ``no_contexts_in_prompts``: by column, conversations and prompts without contexts;
+            - ``contexts_in_meta``: by name of contexts that stood in ``meta``;
+            - ``contexts_of_tools``: by tool whose results are contexts;
+            - ``answers_structured``: by path and keys (one a line) of an object that is an answer.
     """
 
     def __init__(self, columns: Mapping[str, str], *, layout: str | None = None) -> None:
         self.columns = tuple(columns.items())
         self.layout = layout
-        self.spelled: Counter[str] = Counter()
-        self.unread: Counter[tuple[str, str]] = Counter()
-        self.numbers: Counter[str] = Counter()
-        self.mixed: Counter[str] = Counter()
-        self.tools: Counter[str] = Counter()
-        self.in_meta: Counter[str] = Counter()
-        self.prompts: Counter[str] = Counter()
-        self.objects: Counter[str] = Counter()
-        self.joined: Counter[str] = Counter()
-        self.structured: Counter[tuple[str, str]] = Counter()
+        self.counts: Counts = defaultdict(Counter)
 
     def plan_of(self, record: Mapping[str, Any]) -> FieldLayout:
         """Return the plan by which records with these columns are read."""
@@ -119,7 +117,7 @@ class RecordReader:
         get = record.get
         for name, field in plan.resembling:
             if get(getattr(plan, field)) is None and could_be(field, record[name]):
-                self.unread[name, field] += 1
+                self.counts["no_field"][name, field] += 1
         if plan.problem is not None:
             problems.append(plan.problem)
             return None
@@ -132,7 +130,7 @@ class RecordReader:
         if contexts is None and documents is not None:
             contexts = contexts_of(documents)
         if contexts is None and (squash(plan.question) == "messages" or "prompt" in original):
-            self.prompts[plan.question] += 1
+            self.counts["no_contexts_in_prompts"][plan.question] += 1
         reference = self._references(get(plan.reference), plan.reference, problems)
         evidence, grades = self._gold(plan, record, meta, contexts, problems)
         criteria = read_criteria(self._cell(get(plan.criteria), "criteria", problems), problems)
@@ -164,7 +162,7 @@ class RecordReader:
 
     def _count_objects(self, field: str, texts: Iterable[str | None]) -> None:
         objects = (opened(text) for text in texts if text is not None and text[:1] == "{")
-        self.objects[field] += any(
+        self.counts["objects_as_texts"][field] += any(
             isinstance(value, dict) and not value.keys().isdisjoint(TEXT_KEYS) for value in objects
         )
 
@@ -184,10 +182,10 @@ class RecordReader:
         if isinstance(messages, list):
             question, history, spoken = read_conversation(messages, plan.question, problems)
             documents, tools = tool_documents(messages)
-            self.tools.update(tools)
+            self.counts["contexts_of_tools"].update(tools)
         if isinstance(answer, str) and isinstance(fields := opened(answer), dict):
             path = path_to(fields, original) or path_in(plan.answer)
-            self.structured[path, "\n".join(fields)] += 1
+            self.counts["answers_structured"][path, "\n".join(fields)] += 1
         fields = opened(question)
         if isinstance(fields, dict) or (
             isinstance(fields, list) and any(isinstance(part, dict) for part in fields)
@@ -209,14 +207,14 @@ class RecordReader:
             return value
         text = spelled_out(value)
         if text is not value:
-            self.numbers[column] += 1
+            self.counts["numbers_as_texts"][column] += 1
         return text
 
     def _references(self, value: object, column: str, problems: list[Problem]) -> tuple[str, ...]:
         texts_or_text = self._spelled_out(self._cell(value, "reference", problems), column)
         if isinstance(texts_or_text, list):
             texts = list(map(spelled_out, texts_or_text))
-            self.numbers[column] += any(map(is_not, texts, texts_or_text))
+            self.counts["numbers_as_texts"][column] += any(map(is_not, texts, texts_or_text))
             texts_or_text = texts
         return read_texts(texts_or_text, "reference", problems)
 
@@ -256,7 +254,7 @@ class RecordReader:
             names = (name for name in meta if squash(name) in IN_META and meta[name])
             if (name := next(names, None)) is not None:
                 retrieved = meta[name]
-                self.in_meta[name] += 1
+                self.counts["contexts_in_meta"][name] += 1
         if retrieved is None and ids is None:
             return None
         if ids is None:
@@ -266,7 +264,7 @@ class RecordReader:
         if len(problems) > before:
             return ()
         if isinstance(retrieved, str) and _JOINED.search(retrieved):
-            self.joined[plan.contexts] += 1
+            self.counts["contexts_joined"][plan.contexts] += 1
         ids = self._cell(ids, "context_ids", problems)
         graded = plan.reference_contexts is not ABSENT
         if "contexts" not in labels and (marked := of_contexts(retrieved)):
@@ -311,7 +309,7 @@ class RecordReader:
         if not (ids := dict.fromkeys(ids_among(texts, contexts), 1)):
             return texts, None
         evidence = tuple(text for text in texts if text.strip() not in ids)
-        self.mixed[column] += bool(evidence)
+        self.counts["ids_and_texts"][column] += bool(evidence)
         return evidence, ids
 
     def _cell(self, value: object, field: str, problems: list[Problem]) -> Any:
@@ -328,7 +326,7 @@ class RecordReader:
             return spelled
         if field == "reference" and spelled and not any(isinstance(text, str) for text in spelled):
             return value
-        self.spelled[field] += 1
+        self.counts["lists_spelled"][field] += 1
         return spelled
 
     def _object(self, value: object, field: str, problems: list[Problem]) -> dict[str, Any]:

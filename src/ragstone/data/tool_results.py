@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from .conversation import SPEAKERS, TOOL, read_conversation, text_in
 from .documents import Document, documents_in
 from .fields import squash
-from .json_text import opened
+from .json_text import first_value, list_or_empty, objects_in, opened
 
 # Tools of such names search; where one is used, only what these find is context.
 SEARCHES = re.compile("retriev|search|lookup|query|kb|docs|knowledge", re.IGNORECASE)
@@ -60,25 +60,26 @@ def _results(item: Any, names: dict[str, str]) -> Iterator[tuple[str, Any]]:
             item = {**item, **item[holder]}
     kind, item = _kind(item)
     id = next((str(item[name]) for name in _IDS if item.get(name)), "")
-    tool = next((item[name] for name in _NAMES if isinstance(item.get(name), str)), None)
-    for call in item["tool_calls"] if _is_list(item.get("tool_calls")) else ():
-        names.update(_calls(call))
+    tool = first_value(item, _NAMES, str)
+    for call in objects_in(item.get("tool_calls")):
+        function = call.get("function")
+        name = function.get("name") if isinstance(function, dict) else call.get("name")
+        names[str(call.get("id"))] = str(name or "")
     if kind in _CALLS:
         names[id] = tool or ""
     elif kind in _PASSAGES:
         yield "search_result", [item]
     elif SPEAKERS.get(kind) == TOOL or kind in _RESULTS or _has_results(kind, item):
-        parts = item.get("content") or item.get("parts")
-        inner = [part for part in parts if _kind(part)[0] in _RESULTS] if _is_list(parts) else []
+        parts = list_or_empty(item.get("content") or item.get("parts"))
+        inner = [part for part in parts if _kind(part)[0] in _RESULTS]
         for part in inner:
             yield from _results(part, names)
         if not inner:
             own = tool or names.get(id) or _own_name(item) or "tool"
-            outputs = (item[name] for name in _OUTPUTS if item.get(name) is not None)
-            yield own, next(outputs, None)
+            yield own, first_value(item, _OUTPUTS)
     else:
         for name in ("content", "parts", "toolInvocations"):
-            for part in item[name] if _is_list(item.get(name)) else ():
+            for part in list_or_empty(item.get(name)):
                 yield from _results(part, names)
 
 
@@ -102,20 +103,8 @@ def _own_name(item: dict[str, Any]) -> str:
     return kind.removeprefix("tool-") if kind != "tool_result" else ""
 
 
-def _calls(call: Any) -> dict[str, str]:
-    if not isinstance(call, dict):
-        return {}
-    function = call.get("function")
-    name = function.get("name") if isinstance(function, dict) else call.get("name")
-    return {str(call.get("id")): str(name or "")}
-
-
 def _has_results(kind: str, item: dict[str, Any]) -> bool:
-    return kind.endswith("call") and _is_list(item.get("results"))
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list)
+    return kind.endswith("call") and isinstance(item.get("results"), list)
 
 
 def _documents(value: Any) -> list[Document]:
@@ -135,7 +124,7 @@ def _inner(value: Any) -> Any:
     """Return what the parts of a result hold, which say whether they are text or JSON."""
     if isinstance(value, dict) and "value" in value and value.get("type") in ("json", "text"):
         return opened(value["value"])
-    parts = value if isinstance(value, list) else []
+    parts = list_or_empty(value)
     if parts and all(isinstance(part, dict) and [*part] == ["json"] for part in parts):
         return parts[0]["json"] if len(parts) == 1 else [part["json"] for part in parts]
     if parts and all(isinstance(part, dict) and part.get("type") == "text" for part in parts):

@@ -7,21 +7,14 @@ A name that the other tool defines differently has a note on the difference. The
 import json
 from pathlib import Path
 
-# The names that people use for things of their own, too: a column of labels with such a name is
-# the user's, and so is a metric with such an alias.
-EVERYDAY = frozenset({
-    "answer_length", "citation_accuracy", "coherence", "completeness", "completion_tokens",
-    "conciseness", "correctness", "cost", "criteria", "equals", "exact", "factuality", "hits",
-    "includes", "input_tokens", "is_correct", "is_grounded", "is_json", "is_refusal",
-    "json_valid", "latency", "latency_ms", "length", "output_tokens", "prompt_tokens",
-    "relevance", "response_length", "response_time", "rouge", "rubrics", "similar",
-    "similarity", "success", "token_count", "tokens", "total_cost", "total_tokens",
-    "usefulness", "P", "R",
-})  # fmt: skip
-
 OWN = "A metric of your own is one function in a file: docs/own-metric.md."
 
 _NAMES = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+# The names that people use for things of their own, too: a column of labels with such a name is
+# the user's, and so is a metric with such an alias.
+EVERYDAY = frozenset(_NAMES["everyday"].split(", "))
+# Words before and behind a name that do not change it.
+BEFORE, BEHIND = (_NAMES[place].split(", ") for place in ("before", "behind"))
 # Names that other tools use, each with the text form of the metric here and a note.
 ALIASES: dict[str, tuple[str, str]] = {
     name: (metric, note) for names, metric, note in _NAMES["aliases"] for name in names.split(", ")

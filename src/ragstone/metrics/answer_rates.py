@@ -26,7 +26,7 @@ def abstained(by: Abstained = "response_type") -> pl.Expr:
 class AnswerRate(Metric):
     """1 if the answer has a property, else 0."""
 
-    family = "grounding"
+    family = "answer"
     over = Answers
     range = Range(0, 1, "+", rate=True)
     empty = Undefined("no_answer")
@@ -42,14 +42,20 @@ class AnswerRate(Metric):
         return self.fact().first().cast(pl.Float64)
 
 
-class GroundingPresence(AnswerRate):
+class GroundingRate(AnswerRate):
+    """1 if an answer's claims or citations have a property, else 0."""
+
+    family = "grounding"
+
+
+class GroundingPresence(GroundingRate):
     """Share of answers with at least one claim that the contexts support."""
 
     name = "grounding_presence"
     column = "support_present"
 
 
-class UnsupportedClaim(AnswerRate):
+class UnsupportedClaim(GroundingRate):
     """Share of answers with a claim that the contexts contradict or do not contain."""
 
     name = "unsupported_claim"
@@ -57,7 +63,7 @@ class UnsupportedClaim(AnswerRate):
     column = "unsupported_claim_present"
 
 
-class Contradiction(AnswerRate):
+class Contradiction(GroundingRate):
     """Share of answers with a claim that the contexts contradict."""
 
     name = "contradiction"
@@ -65,14 +71,14 @@ class Contradiction(AnswerRate):
     column = "contradicted_claim_present"
 
 
-class CitationPresence(AnswerRate):
+class CitationPresence(GroundingRate):
     """Share of answers that cite a source."""
 
     name = "citation_presence"
     column = "source_cited"
 
 
-class CitationFabrication(AnswerRate):
+class CitationFabrication(GroundingRate):
     """Of the answers with citations, the share that cites a source that was not retrieved.
 
         citation_fabrication = answers that cite and fabricate / answers that cite
@@ -105,7 +111,6 @@ class Abstention(AnswerRate):
     """
 
     name = "abstention"
-    family = "answer"
     range = Range(0, 1, "0", rate=True)
 
     by: Abstained = "response_type"
@@ -123,7 +128,6 @@ class RefusalRate(AnswerRate):
     """
 
     name = "refusal"
-    family = "answer"
     range = Range(0, 1, "0", rate=True)
 
     def fact(self) -> pl.Expr:
@@ -134,7 +138,6 @@ class ProperAction(AnswerRate):
     """Share of answers that answer, abstain or refuse as they should."""
 
     name = "proper_action"
-    family = "answer"
     column = "proper_action"
 
 
@@ -142,7 +145,6 @@ class OnTopic(AnswerRate):
     """Share of answers that are about what was asked."""
 
     name = "on_topic"
-    family = "answer"
     column = "response_on_topic"
 
 
@@ -150,7 +152,6 @@ class Helpfulness(AnswerRate):
     """Share of answers that leave the user better off."""
 
     name = "helpfulness"
-    family = "answer"
     column = "helpful"
 
 
@@ -158,7 +159,6 @@ class Incompleteness(AnswerRate):
     """Share of answers that lack something asked for."""
 
     name = "incompleteness"
-    family = "answer"
     range = Range(0, 1, "-", rate=True)
     column = "incomplete"
 
@@ -167,6 +167,5 @@ class UnsafeContent(AnswerRate):
     """Share of answers with content that may do harm."""
 
     name = "unsafe_content"
-    family = "answer"
     range = Range(0, 1, "-", rate=True)
     column = "unsafe_content"

@@ -58,7 +58,6 @@ class AnswerRelevanceRated(AnswerRate):
     """
 
     name = "answer_relevance_rated"
-    family = "answer"
     range = Range(0, 1)
     undefined = "no_parts"
 
@@ -74,7 +73,6 @@ class ResponseCompleteness(AnswerRate):
     """
 
     name = "response_completeness"
-    family = "answer"
     range = Range(0, 1)
     undefined = "no_parts"
 

@@ -17,7 +17,7 @@ from typing import Any
 from ragstone.core.errors import InputError, RagstoneError, UnknownName
 from ragstone.core.messages import argument, reason
 
-from .aliases import ALIASES, NEAREST, WORDS
+from .aliases import ALIASES, BEFORE, BEHIND, NEAREST, WORDS
 from .metric import BUILT_IN, Metric
 from .user_metrics import own_metrics
 
@@ -32,17 +32,6 @@ AT = re.compile(r"(.+?)(?: ?@ ?|[ _-]?at[ _-]?)(k|\d+)", re.IGNORECASE)
 CUT = re.compile(
     r"(P|R|recall|success|map_cut|ndcg_cut|iprec_at_recall)[_.](\d[\d.]*)", re.IGNORECASE
 )
-# Words before and behind a name that do not change it.
-BEFORE = (
-    "llm", "rag", "create", "ragas", "deepeval", "trulens", "phoenix", "mlflow", "promptfoo",
-    "inspect", "llamaindex", "haystack", "langchain", "openevals", "azure", "opik", "autoevals",
-    "answer", "response", "retrieval", "document",
-)  # fmt: skip
-BEHIND = (
-    "metric", "evaluator", "scorer", "score", "rate", "judge", "grader", "eval", "evalchain",
-    "string", "prompt", "template", "withcotreasons", "withreference", "withoutreference",
-    "withreferenceoutputs",
-)  # fmt: skip
 # ``Tool``, ``Call`` and ``F1`` of ``ToolCallF1``.
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 

@@ -17,18 +17,12 @@ from typing import ClassVar, Literal
 import polars as pl
 
 from ragstone.core.errors import InputError
-from ragstone.judgements import Contexts, weight
+from ragstone.judgements import Contexts, View, weight
 
 from .metric import Metric, Part, Undefined
 
 Gaps = Literal["strict", "zero", "condense"]
 Gain = Literal["exponential", "linear"]
-
-
-def check_whole(metric: str, name: str, value: int | None) -> None:
-    """Raise an ``InputError`` unless the value is None or a whole number from 1 to 2³¹ - 1."""
-    if value is not None and not 1 <= value < 1 << 31:
-        raise InputError(f"{metric}: {name} must be a whole number from 1, not {value!r}.")
 
 
 def gain_of(grade: pl.Expr, gain: Gain) -> pl.Expr:
@@ -38,21 +32,38 @@ def gain_of(grade: pl.Expr, gain: Gain) -> pl.Expr:
 
 
 @dataclass(frozen=True)
-class RankingMetric(Metric):
-    """A metric over labelled contexts."""
+class TopMetric(Metric):
+    """A metric over the top k contexts; without k, over all of them."""
 
     family = "retrieval"
-    over = Contexts
+    over: ClassVar[type[View]] = Contexts
+
+    k: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check that k, and the least grade where there is one, are from 1 to 2³¹ - 1."""
+        super().__post_init__()
+        for name in ("k", "level"):
+            value = getattr(self, name, None)
+            if value is not None and not 1 <= value < 1 << 31:
+                raise InputError(
+                    f"{self.name}: {name} must be a whole number from 1, not {value!r}."
+                )
+
+    def in_top(self, fact: pl.Expr, rank: pl.Expr) -> pl.Expr:
+        """The fact, made false outside of the top k."""
+        return fact if self.k is None else fact & (rank <= self.k)
+
+
+@dataclass(frozen=True)
+class RankingMetric(TopMetric):
+    """A metric over labelled contexts."""
+
     empty: ClassVar[float | Undefined] = 0.0
     empty_flag: ClassVar[str | None] = "empty_retrieval"
     gap = "unlabelled_in_top_k"
 
-    k: int | None = None
     gaps: Gaps = "strict"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_whole(self.name, "k", self.k)
 
     def fact(self) -> pl.Expr:
         """Return what a label says of a context."""
@@ -72,12 +83,11 @@ class RankingMetric(Metric):
 
     def within(self) -> pl.Expr:
         """The fact, made false outside of the top k."""
-        return self.known() if self.k is None else self.known() & (self.rank() <= self.k)
+        return self.in_top(self.known(), self.rank())
 
     def gap_in_top(self) -> pl.Expr:
         """True if the fact is unknown for a context in the top k."""
-        gap = self.fact().is_null()
-        return gap if self.k is None else gap & (Contexts.rank <= self.k)
+        return self.in_top(self.fact().is_null(), Contexts.rank)
 
     def settled(self) -> pl.Expr:
         return self.settled_by_labels() if self.gaps == "strict" else pl.lit(value=True)
@@ -109,10 +119,6 @@ class LevelledMetric(RankingMetric):
 
     level: int = 1
     trec_eval: bool = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_whole(self.name, "level", self.level)
 
     def fact(self) -> pl.Expr:
         if self.trec_eval:

@@ -12,27 +12,24 @@ import polars as pl
 
 from ragstone.judgements import Contexts, KnownContexts
 
-from .metric import Metric, Part, Range, Undefined, share
-from .ranking import Gain, check_whole, discount, gain_of
+from .metric import Part, Range, Undefined, share
+from .ranking import Gain, TopMetric, discount, gain_of
 
 
-@dataclass(frozen=True)
-class ByIds(Metric):
-    """The base of the metrics against known ids."""
+class OverKnown(TopMetric):
+    """A metric over the contexts whose grades are known by their ids."""
 
-    family = "retrieval"
     over = KnownContexts
     empty = Undefined("nothing_known_relevant")
     undefined = "nothing_known_relevant"
 
-    k: int | None = None
+
+@dataclass(frozen=True)
+class ByIds(OverKnown):
+    """The base of the metrics against known ids."""
+
     level: int = 1
     trec_eval: bool = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_whole(self.name, "k", self.k)
-        check_whole(self.name, "level", self.level)
 
     def parts(self) -> dict[str, Part]:
         """The rule; with ``trec_eval`` 0 if nothing is known to be relevant."""
@@ -44,8 +41,7 @@ class ByIds(Metric):
         return KnownContexts.grade >= self.level
 
     def found(self) -> pl.Expr:
-        retrieved = KnownContexts.rank.is_not_null()
-        inside = retrieved if self.k is None else retrieved & (KnownContexts.rank <= self.k)
+        inside = self.in_top(KnownContexts.rank.is_not_null(), KnownContexts.rank)
         return self.relevant() & inside.fill_null(value=False)
 
 
@@ -92,7 +88,7 @@ class MAP(ByIds):
 
 
 @dataclass(frozen=True)
-class NDCG(Metric):
+class NDCG(OverKnown):
     """Normalised discounted cumulative gain: rewards good contexts, most at the top.
 
         ndcg(k) = DCG(k) / ideal DCG(k)
@@ -108,26 +104,16 @@ class NDCG(Metric):
     """
 
     name = "ndcg"
-    family = "retrieval"
-    over = KnownContexts
-    empty = Undefined("nothing_known_relevant")
-    undefined = "nothing_known_relevant"
 
-    k: int | None = None
     gain: Gain = "linear"
     ideal: Literal["pool"] = "pool"
     trec_eval: bool = False
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_whole(self.name, "k", self.k)
-
     def parts(self) -> dict[str, Part]:
         gain = gain_of(KnownContexts.grade.clip(lower_bound=0), self.gain)
         best = gain.sort(descending=True)
-        retrieved = KnownContexts.rank.is_not_null()
-        if self.k is not None:
-            best, retrieved = best.head(self.k), retrieved & (KnownContexts.rank <= self.k)
+        retrieved = self.in_top(KnownContexts.rank.is_not_null(), KnownContexts.rank)
+        best = best if self.k is None else best.head(self.k)
         ideal = (best * discount(pl.int_range(1, best.len() + 1))).sum()
         gained = (gain * discount(KnownContexts.rank)).filter(retrieved).sum()
         none = 0.0 if self.trec_eval else self.empty
@@ -139,8 +125,7 @@ class NDCG(Metric):
         return quotient.fill_null(0.0) if self.trec_eval else quotient
 
 
-@dataclass(frozen=True)
-class UnjudgedRate(Metric):
+class UnjudgedRate(TopMetric):
     """Share of the top k contexts whose id has no known grade.
 
     Metrics by ids count them as not relevant, so a high share means that those metrics are too
@@ -148,16 +133,8 @@ class UnjudgedRate(Metric):
     """
 
     name = "unjudged_rate"
-    family = "retrieval"
-    over = Contexts
     range = Range(0, 1, "0")
     empty = Undefined("no_contexts")
-
-    k: int | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_whole(self.name, "k", self.k)
 
     def rule(self) -> pl.Expr:
         unlisted = Contexts.listed.not_()

@@ -11,7 +11,16 @@ from .metric import Metric, Range, Undefined, share
 from .ranking import RankingMetric, ShareInTop
 
 
-class ContextRecall(Metric):
+class OverStatements(Metric):
+    """The base of the metrics over the reference's statements, as the contexts support them."""
+
+    family = "retrieval"
+    over = Statements
+    empty = Undefined("no_statements")
+    by_reference = True
+
+
+class ContextRecall(OverStatements):
     """Share of the reference's statements that the contexts support.
 
         context_recall = supported statements / all statements
@@ -23,16 +32,12 @@ class ContextRecall(Metric):
     """
 
     name = "context_recall"
-    family = "retrieval"
-    over = Statements
-    empty = Undefined("no_statements")
-    by_reference = True
 
     def rule(self) -> pl.Expr:
         return (Statements.support == "supported").mean()
 
 
-class ReferenceContradiction(Metric):
+class ReferenceContradiction(OverStatements):
     """Share of examples whose reference is contradicted by the contexts.
 
         reference_contradiction = 1 if the contexts contradict a statement, else 0
@@ -42,11 +47,7 @@ class ReferenceContradiction(Metric):
     """
 
     name = "reference_contradiction"
-    family = "retrieval"
-    over = Statements
     range = Range(0, 1, "-", rate=True)
-    empty = Undefined("no_statements")
-    by_reference = True
 
     def rule(self) -> pl.Expr:
         return (Statements.support == "contradicted").any().cast(pl.Float64)

@@ -27,7 +27,6 @@ class Contains(AnswerRate):
     """
 
     name = "contains"
-    family = "answer"
 
     text: str = ""
     ignore_case: bool = False
@@ -52,7 +51,6 @@ class Regex(AnswerRate):
     """
 
     name = "regex"
-    family = "answer"
 
     pattern: str = ""
 
@@ -74,7 +72,6 @@ class ValidJson(AnswerRate):
     """Share of answers that are JSON as a whole, with no word or code fence around it."""
 
     name = "valid_json"
-    family = "answer"
 
     def fact(self) -> pl.Expr:
         is_null = Answers.text.str.strip_chars() == "null"

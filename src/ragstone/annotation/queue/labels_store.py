@@ -22,6 +22,7 @@ from ragstone.core.database import (
     Sql,
     is_readable,
     open_database,
+    rows_of,
     without_password,
 )
 from ragstone.core.errors import InputError, UnknownName
@@ -147,10 +148,8 @@ class QueuePerson:
 
 def person_of(database: LabelDatabase, token: str) -> tuple[str, QueuePerson] | None:
     """Return the queue and the person of a valid token."""
-    with database.reading() as run:
-        people = run(
-            "SELECT queue, person, role, revoked FROM people WHERE token = ?", hashed(token)
-        )
+    statement = "SELECT queue, person, role, revoked FROM people WHERE token = ?"
+    people = rows_of(database, statement, hashed(token))
     if not people or people[0][3] is not None:
         return None
     ((queue, *person),) = people
@@ -228,6 +227,15 @@ def note_event(run: Sql, queue: str, at: str, person: str, what: str, about: str
         "INSERT INTO events (queue, at, person, what, about) VALUES (?, ?, ?, ?, ?)",
         queue, at, person, what, about,
     )  # fmt: skip
+
+
+def last_numbers(run: Sql, where: str = "", *values: object) -> tuple[int, int, int]:
+    """Return the numbers of the last save, decision and event of a store, or of a queue of it."""
+    saved, decided, changed = (
+        run(f"SELECT coalesce(max(number), 0) FROM {table} {where}", *values)[0][0]
+        for table in ("said", "decided", "events")
+    )
+    return int(saved), int(decided), int(changed)
 
 
 def as_json(data: Any) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ragstone.core.database import Sql
+from ragstone.core.database import Sql, rows_of
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.core.messages import reason
 from ragstone.stats.correction.corrected import ONE_CLUSTER
@@ -19,7 +19,7 @@ from ragstone.stats.correction.labels_only import rate_of_labels
 from ragstone.stats.distributions import Interval
 from ragstone.stats.weights_and_groups import codes_of, shared_codes
 
-from .labels_store import LabelDatabase
+from .labels_store import LabelDatabase, last_numbers
 from .queue import Queue
 
 # Characters of a tag's name.
@@ -69,10 +69,9 @@ class TagCount:
 
 def store_tags(database: LabelDatabase) -> dict[str, list[str]]:
     """Return the tags of each queue of a store that has any."""
-    with database.reading() as run:
-        rows = run("SELECT DISTINCT queue, tag FROM tagged ORDER BY queue, tag")
     tags: dict[str, list[str]] = {}
-    for queue, tag in rows:
+    statement = "SELECT DISTINCT queue, tag FROM tagged ORDER BY queue, tag"
+    for queue, tag in rows_of(database, statement):
         tags.setdefault(queue, []).append(tag)
     return tags
 
@@ -80,11 +79,7 @@ def store_tags(database: LabelDatabase) -> dict[str, list[str]]:
 def tags_version(database: LabelDatabase) -> tuple[int, ...]:
     """Return numbers that change as soon as something is tagged, labelled or decided."""
     with database.reading() as run:
-        numbers = [
-            run(f"SELECT coalesce(max(number), 0) FROM {table}")[0][0]
-            for table in ("events", "said", "decided")
-        ]
-    return tuple(map(int, numbers))
+        return last_numbers(run)
 
 
 class QueueTags:

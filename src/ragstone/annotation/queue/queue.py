@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 from secrets import token_urlsafe
 from typing import Any
 
-from ragstone.core.database import Sql
+from ragstone.core.database import Sql, rows_of
 from ragstone.core.errors import InputError, LabelConflict, UnknownName
 from ragstone.core.messages import argument
 
@@ -49,8 +49,7 @@ NOT_A_QUEUE = ("new",)
 
 def queues(database: LabelDatabase) -> list[QueueForm]:
     """Return the forms of a store's queues, the oldest first."""
-    with database.reading() as run:
-        rows = run("SELECT form FROM queues ORDER BY at, queue")
+    rows = rows_of(database, "SELECT form FROM queues ORDER BY at, queue")
     return [QueueForm.from_dict(json.loads(form)) for (form,) in rows]
 
 
@@ -237,15 +236,13 @@ class Queue:
 
     def questions(self) -> dict[str, str]:
         """Return a word for the question of each example, as far as known."""
-        with self._database.reading() as run:
-            return dict(
-                run("SELECT id, question FROM items WHERE queue = ? AND question <> ''", self.name)
-            )
+        statement = "SELECT id, question FROM items WHERE queue = ? AND question <> ''"
+        return dict(rows_of(self._database, statement, self.name))
 
     def places(self) -> dict[int, tuple[str, list[ItemPart]]]:
         """Return the example of each item, and its parts."""
-        with self._database.reading() as run:
-            rows = run("SELECT item, id, parts FROM items WHERE queue = ?", self.name)
+        statement = "SELECT item, id, parts FROM items WHERE queue = ?"
+        rows = rows_of(self._database, statement, self.name)
         return {
             number: (id, [ItemPart(**part) for part in json.loads(parts)])
             for number, id, parts in rows
@@ -253,10 +250,8 @@ class Queue:
 
     def pairs(self) -> dict[int, Mapping[str, Any]]:
         """Return the hidden facts of items that are pairs of answers."""
-        with self._database.reading() as run:
-            rows = run(
-                "SELECT item, hidden FROM items WHERE queue = ? AND hidden <> '{}'", self.name
-            )
+        statement = "SELECT item, hidden FROM items WHERE queue = ? AND hidden <> '{}'"
+        rows = rows_of(self._database, statement, self.name)
         return {number: json.loads(hidden) for number, hidden in rows}
 
     def fill(self, person: str, number: int, answers: ItemAnswers, by: str = "") -> bool:
@@ -401,12 +396,8 @@ class Queue:
 
     def events(self) -> list[QueueEvent]:
         """Return every change, the oldest first; labels are in ``said``."""
-        with self._database.reading() as run:
-            rows = run(
-                "SELECT at, person, what, about FROM events WHERE queue = ? ORDER BY number",
-                self.name,
-            )
-        return [QueueEvent(*row) for row in rows]
+        statement = "SELECT at, person, what, about FROM events WHERE queue = ? ORDER BY number"
+        return [QueueEvent(*row) for row in rows_of(self._database, statement, self.name)]
 
     def _change(self, run: Sql, **changed: Any) -> None:
         # Somebody else may have changed the form in the store.

@@ -12,8 +12,9 @@ from statistics import median
 
 from ragstone.core.database import Sql
 
+from .assignment import Leases
 from .form import ItemAnswers, ItemPart, QueueForm, Role, outline_of
-from .labels_store import LabelDatabase, people_in
+from .labels_store import LabelDatabase, last_numbers, people_in
 from .queue import Queue, form_in
 
 # Items of somebody's own that are listed, the newest first.
@@ -76,19 +77,16 @@ class MyWork:
     def word(self, number: int) -> MyAnswer | None:
         """Return their last answers for an item; None if they were never given it."""
         with self._database.reading() as run:
-            states = run(
-                "SELECT state FROM turns WHERE queue = ? AND person = ? AND item = ?",
-                *self._here, number,
-            )  # fmt: skip
+            state = Leases(run, self._queue.name, 0.0).find(self._here[1], number)
             saves = run(
                 "SELECT answers, number, at FROM said WHERE queue = ? AND person = ? AND item = ? "
                 "ORDER BY number DESC LIMIT 1",
                 *self._here, number,
             )  # fmt: skip
-        if not states or not saves:
-            return MyAnswer(states[0][0]) if states else None
+        if state is None or not saves:
+            return None if state is None else MyAnswer(state)
         ((answers, version, at),) = saves
-        return MyAnswer(states[0][0], ItemAnswers.from_dict(json.loads(answers)), version, at)
+        return MyAnswer(state, ItemAnswers.from_dict(json.loads(answers)), version, at)
 
     def items(self) -> list[MyItem]:
         """Return the items they were given, the last one first."""
@@ -352,8 +350,4 @@ def _people(run: Sql, queue: str) -> tuple[PersonWork, ...]:
 
 def queue_version(run: Sql, queue: str) -> tuple[int, int, int]:
     """Return numbers that change with every save, decision and change of a queue."""
-    saved, decided, changed = (
-        run(f"SELECT coalesce(max(number), 0) FROM {table} WHERE queue = ?", queue)[0][0]
-        for table in ("said", "decided", "events")
-    )
-    return int(saved), int(decided), int(changed)
+    return last_numbers(run, "WHERE queue = ?", queue)

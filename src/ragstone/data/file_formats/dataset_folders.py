@@ -16,7 +16,7 @@ import polars as pl
 
 from ragstone.core.errors import DataError
 from ragstone.data.example import Context, Example
-from ragstone.data.json_text import BadRow, Problem, ascii_safe, shown
+from ragstone.data.json_text import BadRow, Problem, ascii_safe, object_or_empty, objects_in, shown
 from ragstone.data.sources import Row, Source, plain_rows
 from ragstone.data.text_files import BrokenFileError, Meter, opened
 
@@ -75,8 +75,7 @@ def open_dataset(folder: Path, name: str) -> Source:
         raise DataError.of_file(name, "a dataset with its rows", got, hint=hint)
     listed = state.get("_data_files")
     if isinstance(listed, list):
-        entries = (entry for entry in listed if isinstance(entry, dict))
-        names = [str(entry["filename"]) for entry in entries if "filename" in entry]
+        names = [str(entry["filename"]) for entry in objects_in(listed) if "filename" in entry]
         outside = [name for name in names if Path(name).name != name or name == ".."]
         if outside:
             got = f"the name {ascii_safe(outside[0])} in state.json"
@@ -93,10 +92,9 @@ def open_dataset(folder: Path, name: str) -> Source:
 
 def _state(folder: Path) -> dict[str, object]:
     try:
-        state = json.loads((folder / "state.json").read_text("utf-8"))
+        return object_or_empty(json.loads((folder / "state.json").read_text("utf-8")))
     except (OSError, ValueError, RecursionError):
         return {}
-    return state if isinstance(state, dict) else {}
 
 
 def _batches(path: Path, meter: Meter) -> Iterator[io.BytesIO]:

@@ -9,6 +9,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 import polars as pl
@@ -53,19 +55,17 @@ class Ranking:
 
     def lists(self, qrels: Qrels) -> Iterator[tuple[str, tuple[Context, ...]]]:
         """Yield the ranked documents of each topic; judged topics without any come last, empty."""
+        rows = (row for part in self.frame.iter_slices(ROWS_AT_ONCE) for row in part.iter_rows())
         seen = set()
-        topic: str | None = None
-        contexts: list[Context] = []
-        for frame in self.frame.iter_slices(ROWS_AT_ONCE):
-            for name, document, score in frame.iter_rows():
-                if name != topic:
-                    if topic is not None:
-                        yield topic, tuple(contexts)
-                    topic, contexts = name, []
-                    seen.add(name)
-                contexts.append(Context(document, None, len(contexts) + 1, score))
-        if topic is not None:
-            yield topic, tuple(contexts)
+        for topic, ranked in groupby(rows, itemgetter(0)):
+            seen.add(topic)
+            yield (
+                topic,
+                tuple(
+                    Context(document, None, rank, score)
+                    for rank, (_, document, score) in enumerate(ranked, 1)
+                ),
+            )
         for name in qrels:
             if name not in seen:
                 yield name, ()
@@ -141,16 +141,11 @@ def read_qrels(path: Path, meter: Meter, faults: Faults) -> Qrels:
 def _read_run(path: Path, meter: Meter, faults: Faults) -> tuple[pl.DataFrame, str | None]:
     parts: list[pl.DataFrame] = []
     tag: str | None = None
-    numbers: list[int] = []
-    topics: list[str] = []
-    documents: list[str] = []
-    scores: list[float] = []
+    rows: list[tuple[int, str, str, float]] = []
 
     def keep() -> None:
-        columns = {"line": numbers, "topic": topics, "document": documents, "score": scores}
-        parts.append(pl.DataFrame(columns, schema=_SCHEMA))
-        for column in (numbers, topics, documents, scores):
-            column.clear()
+        parts.append(pl.DataFrame(rows, schema=_SCHEMA, orient="row"))
+        rows.clear()
 
     for line, text, words in _lines(path, meter, faults):
         score = _number(words[4]) if len(words) >= 5 else None
@@ -159,11 +154,8 @@ def _read_run(path: Path, meter: Meter, faults: Faults) -> tuple[pl.DataFrame, s
             continue
         if tag is None and len(words) >= 6:
             tag = words[5]
-        numbers.append(line or 0)
-        topics.append(words[0])
-        documents.append(words[2])
-        scores.append(score)
-        if len(numbers) >= LINES_AT_ONCE:
+        rows.append((line or 0, words[0], words[2], score))
+        if len(rows) >= LINES_AT_ONCE:
             keep()
     keep()
     frame = pl.concat(parts)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ragstone.data.conversation import ASSISTANT, USER, text_in
+from ragstone.data.json_text import list_or_empty, object_or_empty
 
 
 def is_bedrock(record: Mapping[str, Any]) -> bool:
@@ -15,9 +16,7 @@ def is_bedrock(record: Mapping[str, Any]) -> bool:
 def flat_bedrock(record: Mapping[str, Any]) -> dict[str, Any]:
     """Make an example of the last turn; those before it are its history."""
     *earlier, last = record["conversationTurns"]
-    output = last.get("output")
-    output = output if isinstance(output, dict) else {}
-    references = last.get("referenceResponses")
+    output = object_or_empty(last.get("output"))
     names = ("knowledgeBaseIdentifier", "modelIdentifier")
     retrieved = output.get("retrievedPassages")
     flat = {
@@ -28,7 +27,7 @@ def flat_bedrock(record: Mapping[str, Any]) -> dict[str, Any]:
             for role, part in ((USER, "prompt"), (ASSISTANT, "output"))
         ],
         "answer": output.get("text"),
-        "reference": [text_in(item) for item in references] if isinstance(references, list) else [],
+        "reference": [text_in(item) for item in list_or_empty(last.get("referenceResponses"))],
         "system": next((output[name] for name in names if output.get(name)), None),
         "contexts": retrieved.get("retrievalResults") if isinstance(retrieved, dict) else retrieved,
     }

@@ -3,20 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-
-def is_crag(record: Mapping[str, Any]) -> bool:
-    """Return True if the record has alternative answers, as in CRAG."""
-    return record.keys() >= {"query", "answer", "alt_ans"}
+from ragstone.data.json_text import list_or_empty
 
 
 def flat_crag(record: Mapping[str, Any]) -> dict[str, Any]:
     """Lay the record flat: the snippet of each page is a context, its address the id."""
     flat = {name: value for name, value in record.items() if name not in _NAMES}
     flat["question"] = record["query"]
-    others = record["alt_ans"]
-    flat["reference"] = [record["answer"], *(others if isinstance(others, list) else [])]
-    pages = record.get("search_results")
-    if isinstance(pages, list) and pages:
+    flat["reference"] = [record["answer"], *list_or_empty(record["alt_ans"])]
+    if pages := list_or_empty(record.get("search_results")):
         flat["contexts"] = [
             {"id": page.get("page_url"), "text": page.get("page_snippet")}
             if isinstance(page, dict)

@@ -12,7 +12,7 @@ from ragstone.data.chat_api import facts_of, reply_messages, reply_passages, req
 from ragstone.data.conversation import USER, answered_in, read_conversation
 from ragstone.data.documents import contexts_of, documents_in
 from ragstone.data.fields import NAMES, squash
-from ragstone.data.json_text import opened
+from ragstone.data.json_text import first_value, object_or_empty, opened
 from ragstone.data.printed_lists import opened_or_printed
 
 ASKED = (
@@ -177,8 +177,7 @@ def flat_parts(record: Record) -> dict[str, Any]:
     if model and not _column(flat, NAMES["system"]):
         flat["system"] = model
     if facts:
-        meta = flat.pop("metadata", None)
-        flat["meta"] = {**(meta if isinstance(meta, dict) else {}), **facts}
+        flat["meta"] = {**object_or_empty(flat.pop("metadata", None)), **facts}
     return flat
 
 
@@ -190,9 +189,10 @@ def leave_out_state(flat: dict[str, Any]) -> None:
 
 def _passages_beside(messages: Sequence[Any], request: Any) -> Any:
     """Return the passages in the last message, or in the request beside its messages."""
-    last = messages[-1] if messages and isinstance(messages[-1], dict) else {}
-    around = request if messages and isinstance(request, dict) else {}
-    around = next((around[name] for name in INSIDE if isinstance(around.get(name), dict)), around)
+    last = object_or_empty(messages[-1]) if messages else {}
+    around = object_or_empty(request) if messages else {}
+    inside = first_value(around, INSIDE, dict)
+    around = around if inside is None else inside
     beside = [last.get("context")]
     beside += [passages for name, passages in around.items() if squash(name) in CONTEXTS]
     return reply_passages(last) or next(filter(None, beside), None)
@@ -233,8 +233,8 @@ def is_spelled(value: Any) -> bool:
 
 def _beside(request: Any) -> dict[str, Any]:
     """Return the references that stand in a request beside its messages."""
-    names = request if isinstance(request, dict) else {}
-    return {name: names[name] for name in names if squash(name) in REFERENCES}
+    fields = object_or_empty(request).items()
+    return {name: value for name, value in fields if squash(name) in REFERENCES}
 
 
 def _fields(part: Any, names: Sequence[str], field: str) -> dict[str, Any]:

@@ -8,6 +8,8 @@ annotator, scores of algorithms go to ``meta``.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ragstone.data.json_text import list_or_empty, object_or_empty, objects_in
+
 Record = Mapping[str, Any]
 
 # Behind the name of a label where a metric of the same name is beside it.
@@ -30,10 +32,10 @@ def rows_of_inspectorraget(document: Record) -> list[dict[str, Any]] | None:
     if not all(isinstance(item, dict) for item in (*results, *document["tasks"])):
         return None
     tasks = {_text(task, "task_id"): task for task in document["tasks"]}
-    documents = _objects(document.get("documents"))
+    documents = objects_in(document.get("documents"))
     texts = {_text(document_, "document_id"): document_ for document_ in documents}
-    metrics = {str(metric.get("name")): metric for metric in _objects(document.get("metrics"))}
-    filters = [name for name in _list(document.get("filters")) if isinstance(name, str)]
+    metrics = {str(metric.get("name")): metric for metric in objects_in(document.get("metrics"))}
+    filters = [name for name in list_or_empty(document.get("filters")) if isinstance(name, str)]
     return [_row(result, tasks.get(_text(result, "task_id"), {}), texts, metrics, filters)
             for result in results]  # fmt: skip
 
@@ -45,8 +47,8 @@ def _row(
     labels, meta = _said(result.get("scores", result.get("annotations")), metrics)
     contexts = result.get("contexts", task.get("contexts"))
     slices = {name: task[name] for name in filters if name in task and name not in OWN}
-    passages = [_context(context, texts) for context in _list(contexts)]
-    targets = _objects(task.get("targets"))
+    passages = [_context(context, texts) for context in list_or_empty(contexts)]
+    targets = objects_in(task.get("targets"))
     references = [target.get("value", target.get("text")) for target in targets]
     return {
         "id": result.get("example_id") or f"{task_id}::{model}",
@@ -68,7 +70,7 @@ def _asked(turns_or_text: object) -> dict[str, Any]:
     turns = [
         {"role": turn.get("role", turn.get("speaker", "user")),
          "content": turn.get("content", turn.get("text"))}
-        for turn in _objects(turns_or_text)
+        for turn in objects_in(turns_or_text)
     ]  # fmt: skip
     question = turns.pop()["content"] if turns else None
     return {"question": question, "history": turns} if turns else {"question": question}
@@ -93,7 +95,7 @@ def _answer(result: Record) -> object:
 def _said(scores: object, metrics: Record) -> tuple[dict[str, Any], dict[str, Any]]:
     labels: dict[str, Any] = {}
     meta: dict[str, dict[str, Any]] = {}
-    for name, by_annotator in scores.items() if isinstance(scores, dict) else ():
+    for name, by_annotator in object_or_empty(scores).items():
         metric = metrics.get(name, {})
         votes = dict(_votes(by_annotator, metric))
         if not votes:
@@ -112,21 +114,13 @@ def _said(scores: object, metrics: Record) -> tuple[dict[str, Any], dict[str, An
 def _votes(by_annotator: object, metric: Record) -> Iterator[tuple[str, Any]]:
     numbers = {
         str(value_.get("value")): value_.get("numeric_value", value_.get("numericValue"))
-        for value_ in _objects(metric.get("values"))
+        for value_ in objects_in(metric.get("values"))
     }
-    for annotator, vote in by_annotator.items() if isinstance(by_annotator, dict) else ():
+    for annotator, vote in object_or_empty(by_annotator).items():
         value = vote.get("value") if isinstance(vote, dict) else vote
         if value is not None:
             number = numbers.get(str(value))
             yield str(annotator), number if str(number) == str(value) else value
-
-
-def _objects(value: object) -> list[dict[str, Any]]:
-    return [item for item in _list(value) if isinstance(item, dict)]
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def _text(record: Record, name: str) -> str:

@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from .bedrock import flat_bedrock, is_bedrock
-from .crag import flat_crag, is_crag
+from .crag import flat_crag
 from .haystack import flat_haystack, is_haystack
 from .inputs_and_outputs import (
     ANSWERED,
@@ -20,7 +20,7 @@ from .inputs_and_outputs import (
     is_spread,
 )
 from .llamaindex import flat_llama_index, is_llama_index
-from .other_names import OTHER_NAMES, has_names, renamed
+from .other_names import OTHER_NAMES, having, renamed
 from .phoenix import SPAN, TRACE, flat_phoenix, is_phoenix
 from .promptfoo import flat_promptfoo, is_promptfoo
 from .trulens_records import flat_trulens, is_trulens
@@ -31,11 +31,6 @@ Record = Mapping[str, Any]
 def is_mlflow(record: Record) -> bool:
     """Return True if the record keeps its fields apart as inputs, outputs and expectations."""
     return "inputs" in record and ("outputs" in record or "expectations" in record)
-
-
-def is_langsmith(record: Record) -> bool:
-    """Return True if the record is a row of an experiment or of a data set of LangSmith."""
-    return "inputs" in record and "reference_outputs" in record
 
 
 class NestedLayout(NamedTuple):
@@ -53,7 +48,7 @@ class NestedLayout(NamedTuple):
 NESTED = tuple(
     NestedLayout(name, frozenset(marks), fits, flat)
     for name, marks, fits, flat in (
-        ("langsmith", ("reference_outputs",), is_langsmith, flat_parts),
+        ("langsmith", ("reference_outputs",), having("inputs", "reference_outputs"), flat_parts),
         ("mlflow", ("inputs",), is_mlflow, flat_parts),
         ("promptfoo", ("provider",), is_promptfoo, flat_promptfoo),
         ("phoenix", ("attributes", SPAN, TRACE), is_phoenix, flat_phoenix),
@@ -61,13 +56,13 @@ NESTED = tuple(
         ("haystack", ("replies", "answers", "data"), is_haystack, flat_haystack),
         ("haystack", (), is_haystack, flat_haystack),
         ("bedrock", ("conversationTurns",), is_bedrock, flat_bedrock),
-        ("crag", ("alt_ans",), is_crag, flat_crag),
+        ("crag", ("alt_ans",), having("query", "answer", "alt_ans"), flat_crag),
         ("trulens-records", ("record_json",), is_trulens, flat_trulens),
         ("chat", REQUESTS, is_chat, flat_chat),
         ("inputs-and-outputs", (*ASKED, *ANSWERED), has_parts, flat_parts),
         ("inputs-and-outputs", SPREAD, is_spread, flat_spread),
         *(
-            (name, tuple(names), has_names(name), renamed(name))
+            (name, tuple(names), having(*names), renamed(name))
             for name, names in OTHER_NAMES.items()
         ),
     )

@@ -20,10 +20,9 @@ OTHER_NAMES: Mapping[str, Mapping[str, str]] = {
 }  # fmt: skip
 
 
-def has_names(layout: str) -> Callable[[Record], bool]:
-    """Return a function that says whether a record has all columns of a layout."""
-    names = OTHER_NAMES[layout].keys()
-    return lambda record: record.keys() >= names
+def having(*names: str) -> Callable[[Record], bool]:
+    """Return a function that says whether a record has all of these columns."""
+    return lambda record: record.keys() >= set(names)
 
 
 def renamed(layout: str) -> Callable[[Record], dict[str, Any]]:

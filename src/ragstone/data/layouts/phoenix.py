@@ -8,12 +8,11 @@ and of ``get_retrieved_documents``.
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from typing import Any
 
 from ragstone.data.example import parse_cell
 from ragstone.data.fields import NAMES, squash
-from ragstone.data.json_text import BadJsonError, decode, opened
+from ragstone.data.json_text import finite_number, object_or_empty, opened
 from ragstone.data.sources import Row
 
 SPAN, TRACE, POSITION = "context.span_id", "context.trace_id", "document_position"
@@ -109,14 +108,14 @@ def _flat(attributes: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield attributes by the names that Phoenix spreads over objects, such as input.value."""
     for name, value in attributes.items():
         yield name, value
-        for inner, item in value.items() if isinstance(value, dict) else ():
+        for inner, item in object_or_empty(value).items():
             yield f"{name}.{inner}", item
 
 
 def _whole(spans: list[Span]) -> Span:
     if POSITION in spans[0]:
-        spans = sorted(spans, key=lambda span: _number(span[POSITION]) or 0)
-        texts = [{"text": span.get("reference"), "score": _number(span.get("document_score"))}
+        spans = sorted(spans, key=lambda span: finite_number(span[POSITION]) or 0)
+        texts = [{"text": span.get("reference"), "score": finite_number(span.get("document_score"))}
                  for span in spans]  # fmt: skip
         return {**spans[0], "reference": texts}
     spans = sorted(spans, key=lambda span: str(span.get("start_time") or ""))
@@ -154,26 +153,13 @@ def _listed(value: object) -> list[Any] | None:
     return value if isinstance(value, list) else None
 
 
-def _number(value: object) -> float | None:
-    try:
-        return None if value is None else float(str(value))
-    except ValueError:
-        return None
-
-
 def _message(span: Span) -> str | None:
     messages = _listed(span.get(MESSAGES)) or [{}]
-    last = messages[-1]
-    content = last.get("message.content") if isinstance(last, dict) else None
+    content = object_or_empty(messages[-1]).get("message.content")
     return content if isinstance(content, str) else None
 
 
 def _phoenix_text(value: object, names: frozenset[str]) -> object:
-    if not isinstance(value, str) or not value.lstrip().startswith("{"):
-        return value
-    inner: object = None
-    with suppress(BadJsonError):
-        inner = decode(value)
-    texts = inner.items() if isinstance(inner, dict) else ()
+    texts = object_or_empty(opened(value)).items() if isinstance(value, str) else ()
     matching = (text for name, text in texts if squash(name) in names and isinstance(text, str))
     return next(matching, value)

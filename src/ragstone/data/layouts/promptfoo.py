@@ -6,6 +6,7 @@ from typing import Any
 
 from ragstone.data.example import spelled_out
 from ragstone.data.fields import NAMES, squash
+from ragstone.data.json_text import object_or_empty, objects_in
 from ragstone.data.sources import Row
 
 LONGEST_LABEL = 40
@@ -51,8 +52,7 @@ def with_systems(rows: Iterator[Row]) -> Iterator[Row]:
 
 def flat_promptfoo(record: Mapping[str, Any]) -> dict[str, Any]:
     """Put variables, output and system side by side; grades go to ``meta``."""
-    test = record.get("testCase")
-    test = test if isinstance(test, dict) else {}
+    test = object_or_empty(record.get("testCase"))
     variables = _vars(record) or {}
     flat = {name: value for name, value in variables.items() if squash(name) not in _NOT_OF_VARS}
     meta = {name: value for name, value in variables.items() if name not in flat}
@@ -83,9 +83,7 @@ def flat_promptfoo(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _vars(record: Mapping[str, Any]) -> dict[str, Any] | None:
-    test = record.get("testCase")
-    inner = test.get("vars") if isinstance(test, dict) else None
-    variables = record.get("vars", inner)
+    variables = record.get("vars", object_or_empty(record.get("testCase")).get("vars"))
     if isinstance(variables, dict) and all(isinstance(name, str) for name in variables):
         return variables
     return None
@@ -106,8 +104,7 @@ def _provider(record: Mapping[str, Any]) -> str:
 
 
 def _prompt(record: Mapping[str, Any]) -> str:
-    prompt = record.get("prompt")
-    label = prompt.get("label") if isinstance(prompt, dict) else None
+    label = object_or_empty(record.get("prompt")).get("label")
     label = " ".join(str(label or "").split())
     if label and len(label) <= LONGEST_LABEL:
         return label
@@ -139,10 +136,6 @@ def _first(holder: dict[str, Any], names: frozenset[str], otherwise: object) -> 
 
 def _asserted(test: Mapping[str, Any], types: Collection[str]) -> list[str]:
     """Return the values of assertions of these types, without those that name variables."""
-    asserted = test.get("assert")
-    values = [
-        assertion.get("value")
-        for assertion in (asserted if isinstance(asserted, list) else ())
-        if isinstance(assertion, dict) and assertion.get("type") in types
-    ]
+    asserted = objects_in(test.get("assert"))
+    values = [item.get("value") for item in asserted if item.get("type") in types]
     return [value for value in values if isinstance(value, str) and "{{" not in value]

@@ -11,7 +11,7 @@ from typing import Any
 
 from ragstone.core.errors import needing
 from ragstone.data.documents import documents_in
-from ragstone.data.json_text import BadRow, Problem, opened
+from ragstone.data.json_text import BadRow, Problem, object_or_empty, objects_in, opened
 from ragstone.data.sources import Row
 from ragstone.data.tool_results import SEARCHES
 
@@ -29,7 +29,7 @@ API_NAMES = {
 }  # fmt: skip
 _SECOND = 10**9
 # Endings of the names of times in spans of MLflow.
-_UNITS = ("_unix_nano", "_ns", "")
+_UNITS = ("_time_unix_nano", "_time_ns", "_time")
 
 
 def trace_format(record: Record) -> str | None:
@@ -38,7 +38,7 @@ def trace_format(record: Record) -> str | None:
         return "otlp"
     if record.keys() & {"traceId", "trace_id"} and str(record.get("type")) in OBSERVATIONS:
         return "langfuse"
-    if _objects(record.get("observations")):
+    if objects_in(record.get("observations")):
         return "langfuse"
     if _of_mlflow(record) is not None:
         return "mlflow"
@@ -123,18 +123,20 @@ def _nanoseconds(time: Any) -> int:
 def _of_mlflow(record: Record) -> tuple[Record, Record] | None:
     """Return info and data of a trace, or of a row that ``search_traces`` gives."""
     for names in ("info", "data"), ("trace_info", "trace_data"):
-        info, data = map(_object, map(record.get, names))
+        info, data = map(object_or_empty, map(record.get, names))
         if info and "spans" in data:
             return info, data
-    if "trace" in record and (trace := _object(opened(record["trace"]))):
+    if "trace" in record and (trace := object_or_empty(opened(record["trace"]))):
         return _of_mlflow(trace)
-    is_row = record.keys() >= {"trace_id", "request", "response"} and _objects(record.get("spans"))
+    is_row = record.keys() >= {"trace_id", "request", "response"} and objects_in(
+        record.get("spans")
+    )
     return (record, record) if is_row else None
 
 
 def _langfuse(record: Record) -> Iterator[tuple[str, Any]]:
     record = {API_NAMES.get(name, name): value for name, value in record.items()}
-    observations = _objects(record.get("observations"))
+    observations = objects_in(record.get("observations"))
     trace = str(record.get("traceId") or record.get("id"))
     if "traceId" not in record:
         about = {
@@ -166,37 +168,33 @@ def _langfuse(record: Record) -> Iterator[tuple[str, Any]]:
         }
         times = item.get("startTime"), item.get("endTime") or item.get("startTime")
         error = item.get("statusMessage") if item.get("level") == "ERROR" else None
-        yield (
-            trace,
-            _span(item.get("id"), parent or root, item.get("name"), times, attributes, error),
-        )
+        id, name = item.get("id"), item.get("name")
+        yield trace, _span(id, parent or root, name, times, attributes, error)
 
 
 def _mlflow(record: Record) -> Iterator[tuple[str, Any]]:
     info, data = _of_mlflow(record) or ({}, {})
     trace = str(info.get("trace_id") or info.get("request_id"))
-    for span in _objects(data["spans"]):
+    for span in objects_in(data["spans"]):
         parent = span.get("parent_span_id", span.get("parent_id"))
-        attributes = dict(_object(span.get("attributes")))
+        attributes = dict(object_or_empty(span.get("attributes")))
         if not parent:
-            attributes |= _object(info.get("trace_metadata"))
+            attributes |= object_or_empty(info.get("trace_metadata"))
             attributes.setdefault("mlflow.spanInputs", data.get("request"))
             attributes.setdefault("mlflow.spanOutputs", data.get("response"))
             attributes |= {"ai.observability.record_root.ground_truth_output": _expected(info)}
-        times = tuple(
-            span.get(f"{end}_time_unix_nano")
-            or span.get(f"{end}_time_ns")
-            or span.get(f"{end}_time")
+        start, end = (
+            next(filter(None, (span.get(f"{end}{unit}") for unit in _UNITS)), None)
             for end in ("start", "end")
         )
-        id = span.get("span_id") or _object(span.get("context")).get("span_id")
-        yield trace, _span(id, parent, span.get("name"), (times[0], times[1]), attributes)
+        id = span.get("span_id") or object_or_empty(span.get("context")).get("span_id")
+        yield trace, _span(id, parent, span.get("name"), (start, end), attributes)
 
 
 def _expected(info: Record) -> Any:
-    for assessment in _objects(info.get("assessments")):
+    for assessment in objects_in(info.get("assessments")):
         if assessment.get("assessment_name") in ("expected_response", "expected_output"):
-            return _object(assessment.get("expectation")).get("value")
+            return object_or_empty(assessment.get("expectation")).get("value")
     return None
 
 
@@ -205,7 +203,7 @@ def _langsmith(record: Record) -> Iterator[tuple[str, Any]]:
     stack = [(record, record.get("parent_run_id"))]
     while stack:
         run, parent = stack.pop()
-        extra = _object(run.get("extra"))
+        extra = object_or_empty(run.get("extra"))
         attributes = {
             "openinference.span.kind": run.get("run_type"),
             "input.value": run.get("inputs"),
@@ -216,11 +214,9 @@ def _langsmith(record: Record) -> Iterator[tuple[str, Any]]:
             "openinference.project.name": run.get("session_name"),
         }
         times = run.get("start_time"), run.get("end_time") or run.get("start_time")
-        yield (
-            trace,
-            _span(run.get("id"), parent, run.get("name"), times, attributes, run.get("error")),
-        )
-        stack += [(child, run.get("id")) for child in _objects(run.get("child_runs"))]
+        id, name = run.get("id"), run.get("name")
+        yield trace, _span(id, parent, name, times, attributes, run.get("error"))
+        stack += [(child, run.get("id")) for child in objects_in(run.get("child_runs"))]
 
 
 def _opened_texts(observation: Record) -> Record:
@@ -230,11 +226,3 @@ def _opened_texts(observation: Record) -> Record:
 
 
 READERS = {"langfuse": _langfuse, "mlflow": _mlflow, "langsmith": _langsmith}
-
-
-def _objects(value: Any) -> list[Record]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def _object(value: Any) -> Record:
-    return value if isinstance(value, dict) else {}

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ragstone.data.json_text import opened
+from ragstone.data.json_text import list_or_empty, object_or_empty, opened
 from ragstone.data.tool_results import SEARCHES
 
 
@@ -32,7 +32,6 @@ _NAMES = ("app_name", "app_version")
 
 
 def _method(call: Any) -> str:
-    stack = call.get("stack") if isinstance(call, dict) else None
-    last = stack[-1] if isinstance(stack, list) and stack else None
-    method = last.get("method") if isinstance(last, dict) else None
-    return str(method.get("name")) if isinstance(method, dict) else ""
+    last = list_or_empty(object_or_empty(call).get("stack"))[-1:]
+    method = object_or_empty(object_or_empty(*last or [None]).get("method"))
+    return str(method.get("name", ""))

@@ -9,14 +9,6 @@ FACTS           which attributes say what, in which convention
 ``otlp`` reads bodies of OTLP. It needs the extra ``otlp``, so it is imported only for such a body.
 """
 
-from .attribute_names import FACTS
-from .corpus import Corpus
-from .posted_examples import TracedExample, read_examples
-from .redaction import Redaction
-from .spans import ReceivedBody, SpanLimits, TracePart, UnreadableBody
-from .traces_to_examples import FoldedTrace, fold
+from ragstone.core.lazy_package import lazy_names
 
-__all__ = [
-    "FACTS", "Corpus", "FoldedTrace", "ReceivedBody", "Redaction", "SpanLimits", "TracePart",
-    "TracedExample", "UnreadableBody", "fold", "read_examples",
-]  # fmt: skip
+__getattr__, __all__ = lazy_names(__name__)

@@ -11,6 +11,7 @@ import numpy as np
 
 from ragstone.core.errors import DataError, Fault, InputError
 from ragstone.data.example import id_text
+from ragstone.data.json_text import first_value
 
 ID_FIELDS = ("_id", "id", "doc_id", "document_id")
 TEXT_FIELDS = ("text", "contents", "content", "page_content")
@@ -97,7 +98,7 @@ def _passage(line: bytes) -> tuple[str, str] | None:
         return None
     ids = (id_text(record.get(name)) for name in ID_FIELDS)
     id = next((id for id in ids if id is not None), None)
-    text = next((record[name] for name in TEXT_FIELDS if isinstance(record.get(name), str)), None)
+    text = first_value(record, TEXT_FIELDS, str)
     if text is None or id is None:
         return None
     title = record.get("title")

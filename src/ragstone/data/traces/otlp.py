@@ -63,7 +63,9 @@ def _read(
 ) -> ReceivedBody:
     if json:
         check_json(body, limits.values)
-        data, faulty = read_json(body, signal.kind, limits)
+        data = signal.message()
+        names = (signal.groups, signal.scopes, signal.items)
+        faulty = read_json(body, data, names, limits)
         return _Reading(signal, redaction, limits, body).read(data, faulty)
     check_protobuf(body, signal.message, limits.values, limits.spans)
     data = signal.message()

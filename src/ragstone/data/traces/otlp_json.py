@@ -7,12 +7,11 @@ Attributes, which are most of a body, are read here, and the rest by protobuf's 
 import json
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from functools import cache
+from typing import Any
 
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.json_format import ParseDict, ParseError
-from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
-from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 from pydantic_core import from_json
 
 from ragstone.data.json_text import Change, whole_texts
@@ -76,9 +75,11 @@ _IDS = ("traceId", "spanId", "parentSpanId", "trace_id", "span_id", "parent_span
 
 
 def read_json(
-    body: bytes, kind: Literal["spans", "logs"], limits: SpanLimits
-) -> tuple[Any, list[str]]:
-    """Return the message of a body of JSON, and the JSON of items that could not be read.
+    body: bytes, message: Any, names: tuple[str, str, str], limits: SpanLimits
+) -> list[str]:
+    """Fill a message with a body of JSON; return the JSON of items that could not be read.
+
+    ``names`` are those of the lists in the message, each in an item of the one before.
 
     Raises:
         UnreadableBody: It is no JSON, not laid out as OTLP is, or has too many items.
@@ -90,7 +91,7 @@ def read_json(
         document = _loaded(body)
     if b"\\ud" in body or b"\\uD" in body:
         document = whole_texts(document)
-    data: Any = TracesData() if kind == "spans" else LogsData()
+    groups, scopes, items = names
     faulty = list[str]()
     left = limits.spans
 
@@ -101,15 +102,14 @@ def read_json(
             raise too_many(limits.spans, "items")
         return items
 
-    spans = kind == "spans"
-    for group in counted(_listed(document, "resourceSpans" if spans else "resourceLogs")):
-        into = (data.resource_spans if spans else data.resource_logs).add()
+    for group in counted(_listed(document, groups)):
+        into = getattr(message, groups).add()
         _fill(into.resource, _get(group, "resource"))
-        for scope in counted(_listed(group, "scopeSpans" if spans else "scopeLogs")):
-            within = (into.scope_spans if spans else into.scope_logs).add()
+        for scope in counted(_listed(group, scopes)):
+            within = getattr(into, scopes).add()
             _fill(within.scope, _get(scope, "scope"))
-            items = within.spans if spans else within.log_records
-            sent = counted(_listed(scope, "spans" if spans else "logRecords"))
+            read = getattr(within, items)
+            sent = counted(_listed(scope, items))
             # Each is let go once it is read, for its texts may be large.
             sent.reverse()
             while sent:
@@ -117,12 +117,11 @@ def read_json(
                 for name in ("events", "links"):
                     if isinstance(inner := _get(item, name), list):
                         counted(inner)
-                message = items.add()
-                if not _fill(message, item):
-                    del items[-1]
+                if not _fill(read.add(), item):
+                    del read[-1]
                     faulty.append(json.dumps(item, ensure_ascii=False))
                 del item
-    return data, faulty
+    return faulty
 
 
 def _loaded(body: bytes) -> Any:
@@ -140,17 +139,23 @@ def _listed(container: Any, name: str) -> list[Any]:
         if items is None or isinstance(items, list):
             return items or []
     raise UnreadableBody(
-        f"The body is no OTLP as JSON: an object with a list of {name} is expected.", "not_otlp"
+        f"The body is no OTLP as JSON: an object with a list of {_in_camel_case(name)} is "
+        "expected.",
+        "not_otlp",
     )
 
 
 def _get(container: Any, name: str) -> Any:
     if not isinstance(container, dict):
         return None
-    value = container.get(name)
-    if value is not None:
-        return value
-    return container.get("".join("_" + item.lower() if item.isupper() else item for item in name))
+    value = container.get(_in_camel_case(name))
+    return container.get(name) if value is None else value
+
+
+@cache
+def _in_camel_case(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(map(str.capitalize, others))
 
 
 def _fill(message: Any, item: Any) -> bool:

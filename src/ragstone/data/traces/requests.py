@@ -51,7 +51,7 @@ class _Branch:
 
     @cached_property
     def retrieves(self) -> bool:
-        return any(_retrieves(node.span) for node in self._placed)
+        return any(retrieves_documents(node.span) for node in self._placed)
 
     @cached_property
     def questions(self) -> set[str]:
@@ -91,7 +91,8 @@ def _speaks(span: TraceSpan) -> bool:
     return any((_asks(span), answered_in(span.says(ANSWERED)), own_answer(span)))
 
 
-def _retrieves(span: TraceSpan) -> bool:
+def retrieves_documents(span: TraceSpan) -> bool:
+    """Tell whether a span searches, or says what was found."""
     return span.role == "retriever" or span.says(DOCUMENTS) is not None
 
 
@@ -210,7 +211,7 @@ def _levels(
     passages and it does not, 2 if it writes a title.
     """
     parents = {id(node.span): node.parent for node in placed}
-    begun = min((node.span.start for node in placed if _retrieves(node.span)), default=0)
+    begun = min((node.span.start for node in placed if retrieves_documents(node.span)), default=0)
     queries = {text.strip() for node in placed if (text := _query(node.span))}
     questions = [text for node in seen if not calls_model(node.span) and (text := _asks(node.span))]
     starts = beginnings(documents)
@@ -225,7 +226,7 @@ def _levels(
     resting = set[int]()
     for node in placed:
         span: TraceSpan | None = node.span
-        if _retrieves(node.span) or id(node.span) in answering:
+        if retrieves_documents(node.span) or id(node.span) in answering:
             while span is not None and id(span) not in resting:
                 resting.add(id(span))
                 span = parents.get(id(span))

@@ -1,6 +1,7 @@
 """Spans: the spans of a trace, what each says, and what a received body holds."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -199,15 +200,9 @@ def spans_of(parts: Iterable[TracePart]) -> list[TraceSpan]:
 
 def _in_spans(body: bytes) -> Iterable[tuple[Any, Mapping[str, Any], bytes]]:
     with needing(OTLP, "otlp"):
-        from google.protobuf.message import DecodeError
         from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 
-    data = TracesData()
-    try:
-        data.ParseFromString(body)
-    except DecodeError:
-        return
-    for group in data.resource_spans:
+    for group in _groups(TracesData(), "resource_spans", body):
         resource = _values(group.resource.attributes)
         head = group.resource.SerializeToString()
         for scope in group.scope_spans:
@@ -217,17 +212,20 @@ def _in_spans(body: bytes) -> Iterable[tuple[Any, Mapping[str, Any], bytes]]:
 
 def _in_logs(body: bytes) -> Iterable[Any]:
     with needing(OTLP, "otlp"):
-        from google.protobuf.message import DecodeError
         from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
 
-    data = LogsData()
-    try:
-        data.ParseFromString(body)
-    except DecodeError:
-        return
-    for group in data.resource_logs:
+    for group in _groups(LogsData(), "resource_logs", body):
         for scope in group.scope_logs:
             yield from scope.log_records
+
+
+def _groups(message: Any, name: str, body: bytes) -> Iterable[Any]:
+    from google.protobuf.message import DecodeError
+
+    with suppress(DecodeError):
+        message.ParseFromString(body)
+        return getattr(message, name)  # type: ignore[no-any-return]
+    return ()
 
 
 def _span(span: Any, resource: Mapping[str, Any]) -> TraceSpan:

@@ -12,14 +12,14 @@ from ragstone.data.conversation import answered_in, leaves_of, messages_in, stru
 from ragstone.data.documents import contexts_of, documents_in, no_text
 from ragstone.data.example import SESSION as SESSION_SLICE
 from ragstone.data.example import Example
-from ragstone.data.json_text import opened
+from ragstone.data.json_text import object_or_empty, opened
 from ragstone.data.records import question_hash
 
 from . import attribute_names as names
 from .corpus import Corpus
 from .posted_examples import FACTS, TracedExample, sent_examples
 from .questions_and_contexts import found_in, history_of, question_of
-from .requests import likeliest_answers, requests_of
+from .requests import likeliest_answers, requests_of, retrieves_documents
 from .span_tree import HIDDEN, Tree, tree_of
 from .spans import (
     TracePart,
@@ -66,7 +66,7 @@ def fold(parts: Sequence[TracePart], corpus: Corpus | None = None) -> FoldedTrac
     sent = sent_examples(parts)
     if sent:
         traced = _completed(sent, traced)
-    calls = sum(_is_about_answers(span) for span in spans)
+    calls = sum(calls_model(span) or retrieves_documents(span) for span in spans)
     return FoldedTrace(
         rooted=bool(sent) or (tree is not None and tree.rooted),
         examples=tuple(traced),
@@ -102,10 +102,6 @@ def _completed(
         known["system"] = facts.system
         example = replace(example, system=facts.system or DEFAULT_SYSTEM)
     return [replace(posted, example=example, span=posted.span or facts.span, **known)]
-
-
-def _is_about_answers(span: TraceSpan) -> bool:
-    return calls_model(span) or span.role == "retriever" or span.says(names.DOCUMENTS) is not None
 
 
 def _content(examples: Sequence[TracedExample], calls: int, spans: Sequence[TraceSpan]) -> Content:
@@ -203,7 +199,10 @@ class _Answer:
         spans = (*reversed(self._calls), *self._spans)
         values = [
             *(span.says(names.MODEL) for span in spans),
-            *(_in_object(call.says(names.METADATA), _MODEL) for call in self._calls),
+            *(
+                object_or_empty(opened(call.says(names.METADATA))).get(_MODEL)
+                for call in self._calls
+            ),
         ]
         return next((name for value in values if (name := _named(value)) is not None), None)
 
@@ -230,8 +229,7 @@ class _Answer:
         if environment is not None:
             slices["environment"] = environment
         for span in (self._root, self._tree.root):
-            metadata = opened(span.says(names.METADATA))
-            fields = dict(metadata) if isinstance(metadata, dict) else {}
+            fields = dict(object_or_empty(opened(span.says(names.METADATA))))
             for name, value in span.attributes.items():
                 if name.startswith(_METADATA):
                     fields.setdefault(name.removeprefix(_METADATA), value)
@@ -279,11 +277,6 @@ def _named(value: Any) -> str | None:
 _MODEL = "ls_model_name"
 
 
-def _in_object(value: Any, name: str) -> Any:
-    value = opened(value)
-    return value.get(name) if isinstance(value, dict) else None
-
-
 def _is_plain(value: Any) -> bool:
     if isinstance(value, float) and not isfinite(value):
         return False
@@ -293,9 +286,8 @@ def _is_plain(value: Any) -> bool:
 def _tokens(span: TraceSpan, fact: names.TraceFact, in_usage: str) -> int | None:
     value = span.says(fact)
     if value is None:
-        usage = opened(span.says(names.USAGE))
-        if isinstance(usage, dict):
-            value = next((usage[name] for name in in_usage.split() if name in usage), None)
+        usage = object_or_empty(opened(span.says(names.USAGE)))
+        value = next((usage[name] for name in in_usage.split() if name in usage), None)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return value if type(value) is int and 0 <= value < _MOST else None

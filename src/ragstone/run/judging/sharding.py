@@ -45,8 +45,8 @@ OF_A_SHARD = 2_500
 CHARACTERS_OF_A_SHARD = 32_000_000
 
 
-# Counts of a piece that the ledger shares with ``ReadFacts``.
-COUNTS = ("spelled", "numbers", "mixed", "thoughts", "pictures")
+# Counts of a piece in the ledger, by their code in ``ReadFacts``.
+COUNTS = {"lists_spelled": "spelled", "numbers_as_texts": "numbers", "ids_and_texts": "mixed"}
 
 
 def size_of_a_shard() -> PieceSize:
@@ -215,8 +215,9 @@ class PiecewiseData:
             end=(end.records, end.lines, end.bytes), encoding=end.encoding,
             broken=piece.broken is not None, rejected="".join(map(_line_of, facts.rejected)),
             violations=violations, rules=rules,
-            **{name: getattr(facts, name) for name in (*COUNTS, "unread_ids")},
-            unread=[(column, of, n) for (column, of), n in facts.unread.items()],
+            **{name: facts.counts[code] for code, name in COUNTS.items()},
+            thoughts=facts.thoughts, pictures=facts.pictures, unread_ids=facts.unread_ids,
+            unread=[(column, of, n) for (column, of), n in facts.counts["no_field"].items()],
             own_ids=facts.own_ids > 0, other_ids=facts.other_ids if facts.own_ids else [],
         )  # fmt: skip
 
@@ -247,10 +248,9 @@ def facts_of(form: ShardForm) -> ReadFacts:
     facts = ReadFacts()
     if (piece := form.piece) is not None:
         facts.good = form.examples
-        for name in COUNTS:
-            counts = getattr(piece, name)
-            setattr(facts, name, Counter(counts) if isinstance(counts, dict) else counts)
-        facts.unread = Counter({(column, of): n for column, of, n in piece.unread})
+        facts.thoughts, facts.pictures = piece.thoughts, piece.pictures
+        facts.counts |= {code: Counter(getattr(piece, name)) for code, name in COUNTS.items()}
+        facts.counts["no_field"] = Counter({(column, of): n for column, of, n in piece.unread})
     return facts
 
 

@@ -1,0 +1,11 @@
+from .attribute_names import FACTS as FACTS
+from .corpus import Corpus as Corpus
+from .posted_examples import TracedExample as TracedExample
+from .posted_examples import read_examples as read_examples
+from .redaction import Redaction as Redaction
+from .spans import ReceivedBody as ReceivedBody
+from .spans import SpanLimits as SpanLimits
+from .spans import TracePart as TracePart
+from .spans import UnreadableBody as UnreadableBody
+from .traces_to_examples import FoldedTrace as FoldedTrace
+from .traces_to_examples import fold as fold
