@@ -82,33 +82,14 @@ def han_value(written: str) -> float | None:
 
 
 FRACTIONS = {
-    word: parts
-    for parts, words in {
-        2: "half halves hälfte moitié mitad metà",
-        3: "third thirds drittel tiers tercio tercios terzo terzi",
-        4: "quarter quarters fourths viertel quart quarts cuarto cuartos quarti",
-        5: "fifths fünftel cinquième cinquièmes quinto quintos quinti",
-        6: "sixths sechstel",
-        7: "sevenths siebtel",
-        8: "eighths achtel",
-        9: "ninths neuntel",
-        10: "tenths zehntel dixième dixièmes",
-    }.items()
-    for word in words.split()
+    word: int(parts) for parts, words in word_lists()["fractions"].items() for word in words.split()
 }
 # By signs and codes; what is a kind of another begins with its name.
 CURRENCIES = {
     sign: line.partition(":")[0]
-    for line in (
-        "dollar: $", "dollar us: USD US$", "dollar ca: CAD CA$ C$ CDN$",
-        "dollar au: AUD AU$ A$", "dollar ho: HKD HK$", "dollar si: SGD S$", "dollar nz: NZD NZ$",
-        "euro: € EUR", "pound: £ GBP", "yen: ¥ JPY", "yuan: CNY RMB", "rupee: ₹ INR RS RS.",
-        "franc sw: CHF FR.", "rouble: ₽ RUB", "won: ₩ KRW", "krona: KR KR.",
-        "krona se: SEK", "krona no: NOK", "krona dk: DKK",
-        "lira: ₺ TRY", "shekel: ₪ ILS", "zloty: PLN", "real: BRL R$", "peso: MXN",
-    )
+    for line in word_lists()["currencies"]
     for sign in line.partition(":")[2].split()
-}  # fmt: skip
+}
 
 # What scales money alone: elsewhere an `m` is a metre.
 MONEY_SCALES = {"m": 1e6, "b": 1e9, "B": 1e9, "t": 1e12, "T": 1e12}
@@ -123,13 +104,7 @@ _PREFIXED = {
     "b": "kMGT", "W": "mkMGT", "Wh": "kMGT", "J": "kMG", "cal": "k", "Hz": "kMGT", "V": "mk",
     "Pa": "hkM",
 }  # fmt: skip
-_LONG_PREFIXES = {
-    "kilo": 1e3, "chilo": 1e3, "quilo": 1e3, "mega": 1e6, "giga": 1e9, "tera": 1e12, "hecto": 1e2,
-    "hekto": 1e2, "deci": 0.1, "dezi": 0.1, "centi": 0.01, "zenti": 0.01, "milli": 1e-3,
-    "mili": 1e-3, "micro": 1e-6, "mikro": 1e-6, "nano": 1e-9, "кило": 1e3, "санти": 0.01,
-    "милли": 1e-3, "किलो": 1e3, "सेंटी": 0.01, "كيلو": 1e3, "کیلو": 1e3, "キロ": 1e3, "センチ": 0.01,
-    "ミリ": 1e-3, "킬로": 1e3,
-}  # fmt: skip
+_LONG_PREFIXES: dict[str, float] = word_lists()["long_prefixes"]
 # What may stand behind a word of at least four letters.
 _ENDINGS = ("", *"snieayыаиуя", "en", "es", "er", "ов", "еи", "ам", "ах", "ами")
 
