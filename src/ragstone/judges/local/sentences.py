@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from .text_terms import word_set
+
 SENTENCES_VERSION = "ragstone-sentences/4"
 
 # Characters of a sentence: longer text without a stop is cut, so that no step takes long.
@@ -98,23 +100,9 @@ def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-_NEVER_LAST = _set(
-    "mr mrs ms mx dr prof st ste gen col sen rep gov lt sgt capt cmdr maj rev hon pres fr sr sra "
-    "mme mlle hr vs v cf eg ie e.g i.e viz approx ca al fig figs eq eqs vol vols pp nos sec ch "
-    "art arts ed eds trans mt ft ave dept est bzw z.b d.h u.a ggf usw.z nr"
-)
-_SELDOM_LAST = _set(
-    "inc ltd co corp bros jr etc jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed "
-    "thu thur thurs fri sat sun no univ assn rd blvd min max temp ph.d m.d b.a m.a usw "
-    "mio mrd tsd mill mln mds"
-)
-OPENERS = _set(
-    "the a an this that these those he she it they we i you his her its their our my in on at for "
-    "from with by as after before when while if although though since because but and so yet "
-    "however there here what who why how where which one some many most all both each no not "
-    "according also then to of is are was were do does did has have had can "
-    "der die das ein eine es er sie wir im am auf bei und aber doch auch"
-)
+_NEVER_LAST = word_set("never_last")
+_SELDOM_LAST = word_set("seldom_last")
+OPENERS = word_set("openers")
 _NUMBERED = _set("no nos fig figs eq eqs vol p pp ch sec art c ca r b d nr")
 GERMAN_MONTHS = _set(
     "januar jänner februar märz april mai juni juli august september oktober november dezember"

@@ -8,11 +8,13 @@ most pages of a language nearly all words have been read before.
 """
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.resources import files
 from itertools import chain, islice, pairwise
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -178,6 +180,17 @@ def as_written(words: Iterable[str], text: str) -> str:
     return ", ".join(known.get(word) or _number_written(word, text) or word for word in words)
 
 
+@cache
+def word_lists() -> Mapping[str, Any]:
+    """The lists of words.toml, by name."""
+    return tomllib.loads(files(__package__).joinpath("words.toml").read_text(encoding="utf-8"))
+
+
+def word_set(name: str) -> frozenset[str]:
+    """A list of words.toml, each word once."""
+    return _set(word_lists()[name])
+
+
 def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
@@ -186,20 +199,7 @@ NEGATIONS = _set(
     "not no never none neither nor cannot without nobody nothing nowhere hardly avoid unable"
 )
 
-STOP_WORDS = NEGATIONS | _set(
-    "a an the this that these those there here some any each every either both all such same own "
-    "other another much many more most few less least very too so just only also even still yet "
-    "i me my mine myself we us our ours ourselves you your yours yourself he him his himself she "
-    "her hers herself it its itself they them their theirs themselves one who whom whose which "
-    "what when where why how whether if then than as because since while although though unless "
-    "until and or but of in on at to for from by with about into onto upon over under between "
-    "among through during before after above below up down out off again against along within "
-    "am is are was were be been being do does did doing done have has had having can could may "
-    "might must shall should will would ought i'm i've i'd i'll you're you've he's she's it's "
-    "we're we've they're they've that's there's what's don't doesn't didn't isn't aren't wasn't "
-    "weren't can't couldn't won't wouldn't shouldn't haven't hasn't hadn't et al etc however "
-    "yes therefore thus hence moreover furthermore additionally well like via per"
-)
+STOP_WORDS = NEGATIONS | word_set("stop_words")
 
 _OTHER_SCRIPTS = [chr(code) for code in (*range(0x300, 0x1B00), *range(0xA600, 0xAC00))]
 # What belongs to the letter before it, such as the vowel signs of Hindi; no letter for Python.

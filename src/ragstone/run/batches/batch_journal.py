@@ -15,13 +15,13 @@ from typing import Literal, cast, get_args
 from ragstone.core.errors import InputError
 from ragstone.core.files import RunEntry
 from ragstone.core.sqlite import (
-    UNREADABLE,
     SqliteLayout,
     as_number,
     as_text,
     as_whole,
     damaged,
-    explained,
+    explaining,
+    maybe,
     open_file,
     open_to_read,
     storable,
@@ -100,10 +100,8 @@ class BatchJournal:
     @classmethod
     def open(cls, file: Path, *, to_read: bool = False) -> "BatchJournal":
         """Open it, or create it unless it is only ``to_read``."""
-        try:
+        with explaining(file):
             return cls(file, open_to_read(file, LAYOUT) if to_read else open_file(file, LAYOUT))
-        except UNREADABLE as error:
-            raise explained(error, file) from error
 
     @property
     def batches(self) -> list[KeptBatch]:
@@ -192,10 +190,8 @@ class BatchJournal:
         self._connection.close()
 
     def _run(self, statement: str, values: tuple[object, ...] = ()) -> sqlite3.Cursor:
-        try:
+        with explaining(self.file):
             return self._connection.execute(statement, storable(values))
-        except UNREADABLE as error:
-            raise explained(error, self.file) from error
 
     def _kept(self) -> Iterator[KeptBatch]:
         for row in self._connection.execute(f"SELECT {_COLUMNS} FROM batches ORDER BY rowid"):
@@ -205,10 +201,9 @@ class BatchJournal:
                 raise damaged(f"a batch that is {state!r}")
             yield KeptBatch(
                 as_text(tag), as_text(model), as_text(host), as_number(at), as_text(digest),
-                as_whole(requests), as_whole(size),
-                None if expected is None else as_number(expected), cast(BatchState, state),
-                None if name is None else as_text(name), as_text(words), as_whole(answered),
-                as_whole(unanswered), None if ended is None else as_number(ended), bool(present),
+                as_whole(requests), as_whole(size), maybe(as_number, expected),
+                cast(BatchState, state), maybe(as_text, name), as_text(words), as_whole(answered),
+                as_whole(unanswered), maybe(as_number, ended), bool(present),
             )  # fmt: skip
 
 

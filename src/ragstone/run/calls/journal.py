@@ -14,7 +14,16 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from ragstone.core.sqlite import UNREADABLE, as_text, as_whole, explained, open_file, storable
+from ragstone.core.sqlite import (
+    UNREADABLE,
+    as_text,
+    as_whole,
+    explained,
+    explaining,
+    insert,
+    maybe,
+    open_file,
+)
 from ragstone.models.chat import ChatRequest, Usage
 
 from .journal_reader import ATTEMPT, LAYOUT, Attempt, attempt_of, count
@@ -198,9 +207,7 @@ class Journal:
         self._answered: dict[str, int] = {}
         self._tried: set[str] = set()
         for key, number, trouble in reader.execute("SELECT key, attempt, trouble FROM attempts"):
-            self._note(
-                as_text(key), as_whole(number), None if trouble is None else as_text(trouble)
-            )
+            self._note(as_text(key), as_whole(number), maybe(as_text, trouble))
         self.before = count(reader)
         self._commits = Commits(connection, self._write, lambda error: explained(error, file))
 
@@ -227,24 +234,17 @@ class Journal:
         if number is None:
             return None
         query = f"SELECT {ATTEMPT} FROM attempts WHERE key = ? AND attempt = ?"
-        try:
+        with explaining(self.file):
             (row,) = self._read(query, (key, number))
             return attempt_of(row)
-        except UNREADABLE as error:
-            raise explained(error, self.file) from error
 
     def troubles(self, key: str) -> list[str | None]:
         """The trouble of each attempt at a question so far; None for an answer."""
         if key not in self._tried and key not in self._answered:
             return []
         query = "SELECT trouble FROM attempts WHERE key = ? ORDER BY attempt"
-        try:
-            return [
-                None if trouble is None else as_text(trouble)
-                for (trouble,) in self._read(query, (key,))
-            ]
-        except UNREADABLE as error:
-            raise explained(error, self.file) from error
+        with explaining(self.file):
+            return [maybe(as_text, trouble) for (trouble,) in self._read(query, (key,))]
 
     def in_batch(self, key: str, at: float) -> list[str | None]:
         """The trouble of each attempt at a question in the batch that was sent then."""
@@ -265,22 +265,19 @@ class Journal:
             self._tried.add(key)
 
     def _read(self, query: str, values: tuple[object, ...]) -> list[Any]:
-        try:
-            with self._mutex:
-                return self._reader.execute(query, values).fetchall()
-        except UNREADABLE as error:
-            raise explained(error, self.file) from error
+        with explaining(self.file), self._mutex:
+            return self._reader.execute(query, values).fetchall()
 
     def _write(
         self, connection: sqlite3.Connection, batch: Sequence[tuple[Attempt, JournaledQuestion]]
     ) -> None:
         new = [(attempt.key, question) for attempt, question in batch if attempt.number == 1]
         requests = [self._parts.row(key, question) for key, question in new]
-        _insert(connection, "INSERT OR IGNORE INTO parts VALUES (?, ?)", self._parts.taken())
-        _insert(
+        insert(connection, "INSERT OR IGNORE INTO parts VALUES (?, ?)", self._parts.taken())
+        insert(
             connection, "INSERT OR IGNORE INTO requests VALUES (?, ?, ?, ?, ?, ?, ?, ?)", requests
         )
-        _insert(connection, INSERT, [_row(attempt) for attempt, _ in batch])
+        insert(connection, INSERT, [_row(attempt) for attempt, _ in batch])
 
 
 class _Parts:
@@ -338,14 +335,3 @@ def _row(attempt: Attempt) -> tuple[object, ...]:
         attempt.words, attempt.http, attempt.reply, attempt.finish, attempt.model, usage.prompt,
         usage.completion, usage.cached, usage.reasoning, attempt.usd,
     )  # fmt: skip
-
-
-def _insert(
-    connection: sqlite3.Connection, statement: str, rows: Sequence[tuple[object, ...]]
-) -> None:
-    if not rows:
-        return
-    try:
-        connection.executemany(statement, rows)
-    except UnicodeEncodeError:
-        connection.executemany(statement, [storable(row) for row in rows])

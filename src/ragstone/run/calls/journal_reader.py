@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Literal
 
 from ragstone.core.sqlite import (
-    UNREADABLE,
     SqliteLayout,
     as_number,
     as_text,
     as_whole,
     damaged,
-    explained,
+    explaining,
+    maybe,
     open_to_read,
 )
 from ragstone.models.chat import Usage
@@ -249,11 +249,8 @@ def served(file: Path) -> Counter[tuple[str, str]]:
 
 @contextmanager
 def _reading(file: Path) -> Iterator[sqlite3.Connection]:
-    try:
-        with closing(open_to_read(file, LAYOUT)) as connection:
-            yield connection
-    except UNREADABLE as error:
-        raise explained(error, file) from error
+    with explaining(file), closing(open_to_read(file, LAYOUT)) as connection:
+        yield connection
 
 
 def count(connection: sqlite3.Connection) -> Totals:
@@ -272,7 +269,7 @@ def count(connection: sqlite3.Connection) -> Totals:
     )
     return Totals(
         **counts,
-        usd=None if usd is None else as_number(usd),
+        usd=maybe(as_number, usd),
         troubles={as_text(trouble): count for trouble, count in troubles},
     )
 
@@ -284,10 +281,10 @@ def attempt_of(row: Sequence[object]) -> Attempt:
         raise damaged(f"an attempt from {source!r}")
     checked: Source = "batch" if source == "batch" else "cache" if source == "cache" else "model"
     return Attempt(
-        as_text(key), as_whole(number), checked,
-        as_number(at), as_number(seconds), _maybe(trouble), _maybe(words),
-        None if http is None else as_whole(http), as_text(reply), _maybe(finish), _maybe(model),
-        Usage(*tokens), None if usd is None else as_number(usd),  # type: ignore[arg-type]
+        as_text(key), as_whole(number), checked, as_number(at), as_number(seconds),
+        maybe(as_text, trouble), maybe(as_text, words), maybe(as_whole, http), as_text(reply),
+        maybe(as_text, finish), maybe(as_text, model),
+        Usage(*tokens), maybe(as_number, usd),  # type: ignore[arg-type]
     )  # fmt: skip
 
 
@@ -326,7 +323,3 @@ def _part(connection: sqlite3.Connection, digest: object) -> str:
     for (text,) in connection.execute("SELECT text FROM parts WHERE digest = ?", (digest,)):
         return as_text(text)
     raise damaged(f"part {digest} of a question is not there")
-
-
-def _maybe(value: object) -> str | None:
-    return None if value is None else as_text(value)

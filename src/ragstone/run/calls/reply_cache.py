@@ -33,9 +33,10 @@ from ragstone.core.sqlite import (
     as_text,
     damaged,
     explained,
+    insert,
+    maybe,
     open_file,
     open_to_read,
-    storable,
 )
 from ragstone.models.chat import ChatReply, Usage
 
@@ -139,11 +140,7 @@ def is_reply(row: Row) -> bool:
 
 def write_replies(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
     """Write rows of the table; of a question that has a reply, that stays."""
-    statement = "INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-    try:
-        connection.executemany(statement, rows)
-    except UnicodeEncodeError:
-        connection.executemany(statement, [storable(row) for row in rows])
+    insert(connection, "INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
 
 def _reply(key: str, row: Row) -> ChatReply:
@@ -151,7 +148,7 @@ def _reply(key: str, row: Row) -> ChatReply:
     if checksum != _checksum(key, as_text(text)):
         raise damaged(f"the checksum of reply {key} is wrong")
     usage = Usage(*tokens)  # type: ignore[arg-type]  # which looks at each
-    return ChatReply(as_text(text), "stop", usage, None if model is None else as_text(model))
+    return ChatReply(as_text(text), "stop", usage, maybe(as_text, model))
 
 
 def _checksum(key: str, text: str) -> str:
