@@ -70,7 +70,6 @@ NO_KINDS = {
     "report/pages/comparison_page.py": ("rating",),
     "run/folder/checksums.py": ("criteria",),
     "run/run_plan.py": ("citations",),
-    "testing/__init__.py": ("claims",),
     "testing/hand_rows.py": ("criteria",),
 }
 """Words that mean something else: a setting, a key of a result, an attribute of a package, a field
