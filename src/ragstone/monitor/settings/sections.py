@@ -4,6 +4,7 @@ The file holds no secret, only the names of environment variables that do.
 """
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -214,7 +215,7 @@ HeadersFrom = Mapping[
     Annotated[
         str,
         matching(
-            r"[A-Za-z0-9!#$%&'*+.^_`|~-]+",
+            re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+"),
             "is no name of a header; write one such as authorization.",
         ),
     ],
@@ -244,12 +245,15 @@ def secret(variable: str) -> str:
 Mail = Annotated[
     Text,
     matching(
-        r"[^\s@<>,;:\"()\[\]\\]+@[^\s@<>,;:\"()\[\]\\]+",
+        re.compile(r"[^\s@<>,;:\"()\[\]\\]+@[^\s@<>,;:\"()\[\]\\]+"),
         "{!r} is no address; write one such as team@example.org.",
     ),
 ]
 Host = Annotated[
-    Text, matching(r"[A-Za-z0-9.:_-]+", "{!r} is no host; write one such as smtp.example.org.")
+    Text,
+    matching(
+        re.compile(r"[A-Za-z0-9.:_-]+"), "{!r} is no host; write one such as smtp.example.org."
+    ),
 ]
 PORTS: Mapping[str, int] = {"starttls": 587, "ssl": 465, "none": 25}
 

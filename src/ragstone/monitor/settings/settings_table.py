@@ -200,9 +200,9 @@ def that(is_right: Callable[[Any], object], text: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-def matching(pattern: str, text: str) -> AfterValidator:
+def matching(pattern: re.Pattern[str], text: str) -> AfterValidator:
     """Return a validator of texts that match as a whole; ``text`` is as for :func:`that`."""
-    return that(re.compile(pattern).fullmatch, text)
+    return that(pattern.fullmatch, text)
 
 
 def is_known(info: ValidationInfo, what: str, name: str) -> bool:
@@ -289,7 +289,7 @@ Variable = Annotated[
     Text,
     # What was written may be the secret itself, so it is not repeated.
     matching(
-        r"[A-Za-z_][A-Za-z0-9_]*",
+        re.compile(r"[A-Za-z_][A-Za-z0-9_]*"),
         "is no name of an environment variable: write the name of one, such as MONITOR_SECRET, "
         "and put the secret into that. No secret belongs in this file.",
     ),
