@@ -267,3 +267,22 @@ def test_answers_that_are_objects_are_counted_whatever_their_keys() -> None:
     (note,) = map(explain, examples.notes)
     assert note.startswith("4 answers are JSON objects and are judged as JSON.")
     assert note.endswith("The paths include $.answer.a.")
+
+
+def test_an_answer_that_is_a_json_list_is_noted_and_one_that_is_a_number_is_not() -> None:
+    rows = [
+        {"question": "Who keeps the key?", "answer": answer}
+        for answer in ('["The harbour master."]', "7", "[1] says so.")
+    ]
+    examples = read(rows)
+    assert [example.answer for example in examples] == [row["answer"] for row in rows]
+    assert [words(note) for note in examples.notes if "answers_are_json" in note] == [
+        "1 answer is JSON, such as an object or a number, and is judged as written."
+    ]
+
+
+def test_a_conversation_that_was_written_as_json_twice_is_read() -> None:
+    turns = [{"role": "user", "content": "Who keeps the key?"},
+             {"role": "assistant", "content": "The harbour master."}]  # fmt: skip
+    (example,) = read([{"messages": json.dumps(json.dumps(turns))}])
+    assert (example.question, example.answer) == ("Who keeps the key?", "The harbour master.")

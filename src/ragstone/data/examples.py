@@ -238,7 +238,8 @@ class Examples:
                 if not self._keep_thoughts:
                     example, was = without_thoughts(example), example
                     facts.thoughts += example.answer != was.answer
-                if isinstance(row.record, Example):
+                # A record's own answer may be a number; that of a trace is a text if all is well.
+                if isinstance(row.record, Example) or (example.answer or "").startswith("["):
                     facts.json_answers += is_json(example.answer)
                 if example.labels:
                     facts.check_labels(example)

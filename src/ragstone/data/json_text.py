@@ -121,12 +121,17 @@ def decode(text: str) -> object:
 
 
 def opened(value: Any) -> Any:
-    """Return the value that a text spells as JSON, where it does; else the value itself."""
+    """Return the value that a text spells as JSON, where it does; else the value itself.
+
+    An object or list that was written as JSON twice, as some exporters do, is opened twice.
+    """
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "[", '"') and len(value) > 1:
         try:
-            return decode(value)
+            inside = decode(value)
         except BadJsonError:
             return value
+        nests = isinstance(inside, str) and inside.lstrip()[:1] in ("{", "[")
+        return opened(inside) if nests else inside
     return value
 
 
