@@ -1,5 +1,6 @@
 """A run that is killed goes on with the shards that are not done."""
 
+import json
 import time
 from pathlib import Path
 
@@ -212,3 +213,40 @@ def test_what_others_change_in_a_run_just_made_is_noticed(tmp_path: Path) -> Non
     file.write_bytes(content)
     with pytest.raises(DamagedRun):
         run.scores()
+
+
+def test_what_was_noted_of_finished_shards_is_told_when_a_run_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of records that are read otherwise than they look, all in the first shard."""
+    search = {"role": "tool", "name": "search", "content": "The pier is 90 m long."}
+    question = {"role": "user", "content": "How long?"}
+    answer = {"role": "assistant", "content": "90 m."}
+    plain: dict[str, object] = {
+        "question": "How long?",
+        "answer": "90 m.",
+        "contexts": ["The pier is 90 m long."],
+    }
+    rows: list[dict[str, object]] = [
+        {"messages": [question, search, answer]},
+        {**plain, "answer": '{"length": "90 m"}', "reference": [90, "90 m"]},
+        {**plain, "answer": '["90 m"]', "contexts": [{"text": "The pier is 90 m long."}]},
+        {**plain, "answer": "<think>Long.</think>90 m.", "meta": {"contexts": ["It is long."]}},
+        *[plain] * 8,
+    ]
+    data = tmp_path / "rows.jsonl"
+    data.write_text("".join(f"{json.dumps({'id': str(n), **row})}\n" for n, row in enumerate(rows)))
+    monkeypatch.setattr(blocks, "OF_A_SHARD", 4)
+    whole = evaluate(data, metrics="token_f1", out=tmp_path / "whole")
+
+    def stop(progress: Progress) -> None:
+        if progress.examples >= 8:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(data, metrics="token_f1", out=tmp_path / "run", progress=stop)
+    gone_on = evaluate(data, metrics="token_f1", out=tmp_path / "run")
+    assert gone_on.manifest["remarks"] == whole.manifest["remarks"]
+    told = {note.partition("?")[0] for note in gone_on.manifest["remarks"]}
+    assert {"contexts_of_tools", "answers_structured", "answers_are_json", "numbers_as_texts",
+            "thoughts_taken_off"} <= told  # fmt: skip

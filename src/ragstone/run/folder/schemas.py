@@ -154,14 +154,11 @@ class PieceForm(BaseModel):
     # The same of ``label_violations.jsonl``.
     violations: str = ""
     rules: dict[str, Count] = {}
-    spelled: dict[str, Count] = {}
-    numbers: dict[str, Count] = {}
+    # As in ``ReadFacts``; of ``counts`` the code of a reason, what is counted, and how often.
     thoughts: Count = 0
-    # Counts as in ``ReadFacts``, like ``thoughts``.
     pictures: Count = 0
-    mixed: dict[str, Count] = {}
-    # Counts as in ``RecordReader``, like ``spelled``, ``numbers`` and ``mixed``.
-    unread: Several[tuple[str, str, Count]] = []
+    json_answers: Count = 0
+    counts: Several[tuple[str, str | tuple[str, str], Count]] = []
     # True if any record names a system beside an id of its own.
     own_ids: bool = True
     # If so, the ids of records that name a system alone.

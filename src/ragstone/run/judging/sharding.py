@@ -45,10 +45,6 @@ OF_A_SHARD = 2_500
 CHARACTERS_OF_A_SHARD = 32_000_000
 
 
-# Counts of a piece in the ledger, by their code in ``ReadFacts``.
-COUNTS = {"lists_spelled": "spelled", "numbers_as_texts": "numbers", "ids_and_texts": "mixed"}
-
-
 def size_of_a_shard() -> PieceSize:
     """Return the size of a shard of lines that are cut as they stand."""
     return PieceSize(OF_A_SHARD, CHARACTERS_OF_A_SHARD)
@@ -215,9 +211,10 @@ class PiecewiseData:
             end=(end.records, end.lines, end.bytes), encoding=end.encoding,
             broken=piece.broken is not None, rejected="".join(map(_line_of, facts.rejected)),
             violations=violations, rules=rules,
-            **{name: facts.counts[code] for code, name in COUNTS.items()},
-            thoughts=facts.thoughts, pictures=facts.pictures, unread_ids=facts.unread_ids,
-            unread=[(column, of, n) for (column, of), n in facts.counts["no_field"].items()],
+            counts=[(code, counted, n) for code, by_name in facts.counts.items()
+                    for counted, n in by_name.items()],
+            thoughts=facts.thoughts, pictures=facts.pictures, json_answers=facts.json_answers,
+            unread_ids=facts.unread_ids,
             own_ids=facts.own_ids > 0, other_ids=facts.other_ids if facts.own_ids else [],
         )  # fmt: skip
 
@@ -249,8 +246,9 @@ def facts_of(form: ShardForm) -> ReadFacts:
     if (piece := form.piece) is not None:
         facts.good = form.examples
         facts.thoughts, facts.pictures = piece.thoughts, piece.pictures
-        facts.counts |= {code: Counter(getattr(piece, name)) for code, name in COUNTS.items()}
-        facts.counts["no_field"] = Counter({(column, of): n for column, of, n in piece.unread})
+        facts.json_answers = piece.json_answers
+        for code, counted, n in piece.counts:
+            facts.counts[code][counted] = n
     return facts
 
 
