@@ -349,7 +349,8 @@ def values_at_paths(
     values = {}
     for _, column in columns:
         path = None if column in record else path_of(column)
-        if path is not None and (at_path := path.values(record, open_texts=True)):
+        at_path = None if path is None else path.values(record, open_texts=True)
+        if path is not None and at_path is not None:
             values[column] = at_path if path.several else at_path[0]
     return values
 

@@ -5,7 +5,7 @@ object with fields, the request or the reply of a chat model, or either of these
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ragstone.data.chat_api import facts_of, reply_messages, reply_passages, request_messages
@@ -56,6 +56,8 @@ ANSWERS = (
 )
 CONTEXTS = frozenset(map(squash, (*NAMES["contexts"], "context")))
 REFERENCES = frozenset(map(squash, NAMES["reference"]))
+# What a record says in its parts; its other columns are its own.
+OF_PARTS = CONTEXTS | frozenset(map(squash, ("question", "response", "messages")))
 Record = Mapping[str, Any]
 
 
@@ -141,7 +143,8 @@ def flat_parts(record: Record) -> dict[str, Any]:
         value = opened_or_printed(record[asked])
         messages = request_messages(value)
         facts |= facts_of(value)
-        flat |= _beside(value) if messages else _fields(value, QUESTIONS, "question")
+        fields = _beside(value) if messages else _fields(value, QUESTIONS, "question")
+        flat = _joined(asked, fields, flat, OF_PARTS)
         flat |= {"messages": messages} if messages else {}
         passages = _passages_beside(messages, value)
     if answered is not None:
@@ -159,15 +162,13 @@ def flat_parts(record: Record) -> dict[str, Any]:
         else:
             answer = answered_in(reply_messages(value))
             output = {"response": answer} if answer else _fields(value, ANSWERS, "response")
-            known = {"question"} | set(flat) if messages else {"question"}
-            flat |= {name: item for name, item in output.items() if name not in known & set(flat)}
+            flat = _joined(answered, output, flat, CONTEXTS | {"response"})
         passages = reply_passages(value) or passages
     leave_out_state(flat)
     if (passages := passages or reply_passages(record)) is not None:
         flat.setdefault("contexts", _as_contexts(passages))
     if expected is not None:
-        value = opened_or_printed(record[expected])
-        flat |= _fields(value, ANSWERS, "reference") if _column(value, ANSWERS) else value
+        flat = _joined(expected, _expected(opened_or_printed(record[expected])), flat, REFERENCES)
     for name, field in PLAIN.items():
         if name in flat and isinstance(record[name], (str, list)):
             flat[field] = flat.pop(name)
@@ -177,8 +178,34 @@ def flat_parts(record: Record) -> dict[str, Any]:
     if model and not _column(flat, NAMES["system"]):
         flat["system"] = model
     if facts:
-        flat["meta"] = {**object_or_empty(flat.pop("metadata", None)), **facts}
+        about = opened(flat.get("metadata"))
+        if isinstance(about, dict):
+            del flat["metadata"]
+        flat["meta"] = {**object_or_empty(about), **object_or_empty(flat.get("meta")), **facts}
     return flat
+
+
+def _joined(part: str, fields: Record, flat: Record, come_first: Collection[str]) -> dict[str, Any]:
+    """Return the record's own columns with the fields of a part.
+
+    Fields with these names take the place of the record's own; others that it has too are put
+    beside them, under the name of their part.
+    """
+    joined = dict(flat)
+    for name, value in fields.items():
+        own = name in flat and squash(name) not in come_first
+        joined[f"{part}.{name}" if own else name] = value
+    return joined
+
+
+def _expected(value: Any) -> dict[str, Any]:
+    """Return what is expected: a reference, and what else is known of the question."""
+    if (messages := reply_messages(value)) or not isinstance(value, dict):
+        return {"reference": answered_in(messages) if messages else value}
+    fields = _fields(value, ANSWERS, "reference") if _column(value, ANSWERS) else value
+    # Question and contexts that are expected are not those of the answer.
+    return {f"expected.{name}" if squash(name) in OF_PARTS else name: item
+            for name, item in fields.items()}  # fmt: skip
 
 
 def leave_out_state(flat: dict[str, Any]) -> None:

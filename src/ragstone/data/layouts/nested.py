@@ -20,7 +20,7 @@ from .inputs_and_outputs import (
     is_spread,
 )
 from .llamaindex import flat_llama_index, is_llama_index
-from .other_names import OTHER_NAMES, having, renamed
+from .other_names import OTHER_NAMES, having, in_layout, renamed
 from .phoenix import SPAN, TRACE, flat_phoenix, is_phoenix
 from .promptfoo import flat_promptfoo, is_promptfoo
 from .trulens_records import flat_trulens, is_trulens
@@ -62,7 +62,7 @@ NESTED = tuple(
         ("inputs-and-outputs", (*ASKED, *ANSWERED), has_parts, flat_parts),
         ("inputs-and-outputs", SPREAD, is_spread, flat_spread),
         *(
-            (name, tuple(names), having(*names), renamed(name))
+            (name, tuple(names), in_layout(name), renamed(name))
             for name, names in OTHER_NAMES.items()
         ),
     )

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ragstone.data.fields import NAMES, squash
+
 from .inputs_and_outputs import leave_out_state
 
 Record = Mapping[str, Any]
@@ -23,6 +25,21 @@ OTHER_NAMES: Mapping[str, Mapping[str, str]] = {
 def having(*names: str) -> Callable[[Record], bool]:
     """Return a function that says whether a record has all of these columns."""
     return lambda record: record.keys() >= set(names)
+
+
+def in_layout(layout: str) -> Callable[[Record], bool]:
+    """Return a function that says whether a record has the columns of a layout.
+
+    One that has a field by its own name as well is read as it is.
+    """
+    names = OTHER_NAMES[layout]
+    own = {squash(name) for field in names.values() for name in NAMES.get(field, (field,))}
+    own -= set(map(squash, names))
+
+    def fits(record: Record) -> bool:
+        return record.keys() >= names.keys() and own.isdisjoint(map(squash, record))
+
+    return fits
 
 
 def renamed(layout: str) -> Callable[[Record], dict[str, Any]]:
