@@ -286,3 +286,10 @@ def test_a_conversation_that_was_written_as_json_twice_is_read() -> None:
              {"role": "assistant", "content": "The harbour master."}]  # fmt: skip
     (example,) = read([{"messages": json.dumps(json.dumps(turns))}])
     assert (example.question, example.answer) == ("Who keeps the key?", "The harbour master.")
+
+
+def test_answers_with_keys_of_their_own_are_one_count() -> None:
+    examples = read([{"question": "When?", "answer": json.dumps({f"k{n}": n})} for n in range(50)])
+    list(examples)
+    assert len(examples.facts.counts["answers_structured"]) == 1
+    assert [note for note in examples.notes if "n=50" in note]

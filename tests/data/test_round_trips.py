@@ -292,3 +292,8 @@ def test_an_example_is_written_under_the_documented_names() -> None:
         "labels": {"answer": {"helpful": 1}},
         "meta": {"n": [1]},
     }
+
+
+def test_a_frame_of_an_earlier_version_is_read() -> None:
+    example = Example(id="1", question_id="1", system="s", question="When?", answer="At 9.")
+    assert from_frame(to_frame([example]).drop("criteria")) == [example]

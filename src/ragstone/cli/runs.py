@@ -288,7 +288,7 @@ def export(
         write_result(out, b"".join(parts), private=True)
     else:
         with result_lines(out) as write:
-            for part in parts:
+            for part in filter(None, parts):
                 write(part.decode().removesuffix("\n"))
     print_notes([f"written to {out}."])
 

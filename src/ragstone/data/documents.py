@@ -29,7 +29,7 @@ HOLDERS = frozenset((
     *("_source", "retrievedContext", "retrieved_context", "data"),
 ))  # fmt: skip
 # Documents of one retrieval that are looked at.
-MOST = 1_000
+MOST = 100_000
 
 DEEPEST = 6
 

@@ -384,7 +384,7 @@ def notes_of(facts: ReadFacts) -> Iterator[str]:
         yield reason("answers_are_json", n=facts.json_answers)
     if n := counts["no_contexts_in_prompts"].total():
         yield reason("no_contexts_in_prompts", n=n)
-    for (path, names), _ in counts["answers_structured"].most_common(1):
+    for path, names in islice(counts["answers_structured"], 1):
         shown = names.split("\n")[:MOST_COLUMNS]
         paths = "\n".join(path_in(name, path) for name in shown)
         n = counts["answers_structured"].total()

@@ -80,6 +80,7 @@ class RecordReader:
         self.columns = tuple(columns.items())
         self.layout = layout
         self.counts: Counts = defaultdict(Counter)
+        self._names_at: dict[str, str] = {}
 
     def plan_of(self, record: Mapping[str, Any]) -> FieldLayout:
         """Return the plan by which records with these columns are read."""
@@ -185,7 +186,8 @@ class RecordReader:
             self.counts["contexts_of_tools"].update(tools)
         if isinstance(answer, str) and isinstance(fields := opened(answer), dict):
             path = path_to(fields, original) or path_in(plan.answer)
-            self.counts["answers_structured"][path, "\n".join(fields)] += 1
+            names = self._names_at.setdefault(path, "\n".join(fields))
+            self.counts["answers_structured"][path, names] += 1
         fields = opened(question)
         if isinstance(fields, dict) or (
             isinstance(fields, list) and any(isinstance(part, dict) for part in fields)

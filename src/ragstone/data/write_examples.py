@@ -48,6 +48,10 @@ SCHEMA = {
 }
 
 
+# Columns that earlier versions did not write.
+ADDED_LATER = ("criteria",)
+
+
 def to_frame(examples: Sequence[Example]) -> pl.DataFrame:
     """Return one row an example, in order."""
     columns: dict[str, Any] = {name: list(map(attrgetter(name), examples)) for name in SCHEMA}
@@ -66,7 +70,8 @@ def to_frame(examples: Sequence[Example]) -> pl.DataFrame:
 def from_frame(frame: pl.DataFrame) -> list[Example]:
     """Return the examples of a table that ``to_frame`` made."""
     examples = []
-    for row in frame.select(*SCHEMA).iter_rows(named=True):
+    lacking = {name: pl.lit(None, SCHEMA[name]) for name in ADDED_LATER if name not in frame}
+    for row in frame.with_columns(**lacking).select(*SCHEMA).iter_rows(named=True):
         contexts, grades = row["contexts"], row["reference_contexts"]
         for name in ("reference", "evidence", "criteria"):
             row[name] = tuple(row[name] or ())

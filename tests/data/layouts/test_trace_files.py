@@ -1,6 +1,7 @@
 """Files of traces: spans become examples, whoever exported them."""
 
 import json
+import time as clock
 from pathlib import Path
 from typing import Any
 
@@ -201,3 +202,53 @@ def test_attributes_that_phoenix_nests_are_read() -> None:
         (example,) = read([record])
         assert (example.question, example.answer) == ("When?", "At 9.")
         assert [context.text for context in example.contexts or ()] == ["At 9."]
+
+
+def test_a_span_that_cannot_be_read_is_a_fault_of_the_file() -> None:
+    span = {"traceId": "0" * 31 + "1", "spanId": "0" * 15 + "1", "name": "ask",
+            "startTimeUnixNano": str(10**18), "endTimeUnixNano": str(10**18 + 1),
+            "attributes": [{"key": "input.value", "value": {"stringValue": "When?"}},
+                           {"key": "output.value", "value": {"stringValue": "At 9."}}]}  # fmt: skip
+    rows = [{"resourceSpans": [{"scopeSpans": [{"spans": [each]}]}]}
+            for each in (span, {**span, "spanId": "short"})]  # fmt: skip
+    with pytest.raises(DataError, match="a span that can be read"):
+        list(read(rows))
+    examples = read(rows, skip_bad=True)
+    assert [example.answer for example in examples] == ["At 9."]
+    assert len(examples.rejected) == 1
+
+
+@pytest.mark.parametrize("id", [None, ""])
+def test_traces_and_spans_without_an_id_stay_apart(id: str | None) -> None:
+    questions = ("When?", "Who?")
+    spans = [{"span_id": id, "name": "ask", "attributes": {"mlflow.spanInputs": {"question": text},
+              "mlflow.spanOutputs": {"answer": "So."}}} for text in questions]  # fmt: skip
+    traces = [
+        {"info": {"trace_id": id, "state": "OK"}, "data": {"spans": [span]}} for span in spans
+    ]
+    assert [example.question for example in read(traces)] == list(questions)
+    found = {"id": id, "type": "RETRIEVER", "input": "When?", "output": [{"content": "At 9."}]}
+    said = {"id": id, "type": "GENERATION", "input": "When?", "output": "At 9."}
+    (example,) = read([{"id": "t", "input": "When?", "output": "At 9.",
+                        "observations": [found, said]}])  # fmt: skip
+    assert [context.text for context in example.contexts or ()] == ["At 9."]
+
+
+@pytest.mark.parametrize(
+    "time",
+    ["2026-11-28T08:00:00", "2026-11-28T08:00:00+00:00", "2026-11-28T10:00:00+02:00",
+     1_795_852_800, 1_795_852_800.0, 1_795_852_800_000, 1_795_852_800 * 10**6,
+     1_795_852_800 * 10**9, str(1_795_852_800 * 10**9)],
+)  # fmt: skip
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo"])
+def test_a_time_is_the_same_however_it_is_written_and_wherever_it_is_read(
+    time: Any, zone: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", zone)
+    clock.tzset()
+    try:
+        (example,) = read([{**RUN, "start_time": time, "end_time": time}])
+    finally:
+        monkeypatch.undo()
+        clock.tzset()
+    assert example.meta["at"] == 1_795_852_800

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def rows_of_inspect(document: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """Return a row a sample; None if the document is no log."""
+def rows_of_inspect(document: Mapping[str, Any]) -> list[Any] | None:
+    """Return one row per sample; None if the document is not a log."""
     about, samples = document.get("eval"), document.get("samples")
     if not isinstance(about, dict) or not isinstance(samples, list):
         return None
-    return [_row(sample, about) for sample in samples if isinstance(sample, dict)]
+    return [_row(sample, about) if isinstance(sample, dict) else sample for sample in samples]
 
 
 def _row(sample: Mapping[str, Any], about: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ the same: see ``traces/attribute_names.py``.
 
 import json
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from ragstone.core.errors import needing
@@ -28,6 +28,8 @@ API_NAMES = {
     "status_message": "statusMessage", "provided_model_name": "model",
 }  # fmt: skip
 _SECOND = 10**9
+# Nanoseconds in what times of our century are counted in.
+_FACTORS = (1, 10**3, 10**6, _SECOND)
 # Endings of the names of times in spans of MLflow.
 _UNITS = ("_time_unix_nano", "_time_ns", "_time")
 
@@ -54,7 +56,7 @@ def trace_examples(rows: Iterator[Row]) -> Iterator[Row]:
 
     lines: dict[str, int | None] = {}
     parts: dict[str, list[TracePart]] = {}
-    spans: dict[str, dict[str, Any]] = {}
+    spans: dict[str, dict[str | int, Any]] = {}
     for line, record in rows:
         kind = trace_format(record) if isinstance(record, Mapping) else None
         if kind is None or not isinstance(record, Mapping):
@@ -65,13 +67,19 @@ def trace_examples(rows: Iterator[Row]) -> Iterator[Row]:
             except UnreadableBody as error:
                 yield line, BadRow("", Problem("", "spans of OpenTelemetry", str(error)))
                 continue
-            for part in received:
+            for why, _ in received.malformed:
+                yield (
+                    line,
+                    BadRow("", Problem("", "a span that can be read", why.replace("_", " "))),
+                )
+            for part in received.parts:
                 lines.setdefault(part.trace, line)
                 parts.setdefault(part.trace, []).append(part)
         else:
-            for trace, span in READERS[kind](record):
+            for trace, span in READERS[kind](record, f"in line {line}"):
                 lines.setdefault(trace, line)
-                spans.setdefault(trace, {})[span.id] = span
+                of_trace = spans.setdefault(trace, {})
+                of_trace[span.id or len(of_trace)] = span
     for trace, line in lines.items():
         if trace in parts:
             traced = list(fold(parts[trace]).examples)
@@ -91,7 +99,7 @@ def _received(record: Record) -> Any:
 
     with needing(OTLP, "otlp"):
         from ragstone.data.traces.otlp import read_traces
-    return read_traces(json.dumps(record).encode(), json=True).parts
+    return read_traces(json.dumps(record).encode(), json=True)
 
 
 _FACTS = ("at", "latency", "input_tokens", "output_tokens", "user", "error")
@@ -105,17 +113,23 @@ def _span(
     start, end = map(_nanoseconds, times)
     known = {key: value for key, value in attributes.items() if value is not None}
     return TraceSpan(
-        str(id), str(parent or ""), str(name or ""), start, max(start, end), known, {},
+        str(id or ""), str(parent or ""), str(name or ""), start, max(start, end), known, {},
         str(error) if error else None,
     )  # fmt: skip
 
 
 def _nanoseconds(time: Any) -> int:
-    """Return a time of any spelling in nanoseconds since 1970; 0 for what is no time."""
+    """Return a time of any spelling in nanoseconds since 1970; 0 for what is no time.
+
+    A time without a zone is in UTC. A number tells its unit by its size.
+    """
     try:
         if isinstance(time, str) and not time.isdecimal():
             time = datetime.fromisoformat(time)
-        return int(time.timestamp() * _SECOND if isinstance(time, datetime) else time)
+        if isinstance(time, datetime):
+            return int(time.replace(tzinfo=time.tzinfo or UTC).timestamp() * _SECOND)
+        factors = (factor for factor in _FACTORS if 10**18 <= float(time) * factor < 10**19)
+        return int(float(time) * factor) if (factor := next(factors, 1)) > 1 else int(time)
     except (TypeError, ValueError, OverflowError):
         return 0
 
@@ -134,10 +148,10 @@ def _of_mlflow(record: Record) -> tuple[Record, Record] | None:
     return (record, record) if is_row else None
 
 
-def _langfuse(record: Record) -> Iterator[tuple[str, Any]]:
+def _langfuse(record: Record, unnamed: str) -> Iterator[tuple[str, Any]]:
     record = {API_NAMES.get(name, name): value for name, value in record.items()}
     observations = objects_in(record.get("observations"))
-    trace = str(record.get("traceId") or record.get("id"))
+    trace = str(record.get("traceId") or record.get("id") or unnamed)
     if "traceId" not in record:
         about = {
             "langfuse.trace.input": record.get("input"),
@@ -172,9 +186,9 @@ def _langfuse(record: Record) -> Iterator[tuple[str, Any]]:
         yield trace, _span(id, parent or root, name, times, attributes, error)
 
 
-def _mlflow(record: Record) -> Iterator[tuple[str, Any]]:
+def _mlflow(record: Record, unnamed: str) -> Iterator[tuple[str, Any]]:
     info, data = _of_mlflow(record) or ({}, {})
-    trace = str(info.get("trace_id") or info.get("request_id"))
+    trace = str(info.get("trace_id") or info.get("request_id") or unnamed)
     for span in objects_in(data["spans"]):
         parent = span.get("parent_span_id", span.get("parent_id"))
         attributes = dict(object_or_empty(span.get("attributes")))
@@ -198,8 +212,8 @@ def _expected(info: Record) -> Any:
     return None
 
 
-def _langsmith(record: Record) -> Iterator[tuple[str, Any]]:
-    trace = str(record.get("trace_id") or record.get("id"))
+def _langsmith(record: Record, unnamed: str) -> Iterator[tuple[str, Any]]:
+    trace = str(record.get("trace_id") or record.get("id") or unnamed)
     stack = [(record, record.get("parent_run_id"))]
     while stack:
         run, parent = stack.pop()

@@ -21,6 +21,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from ragstone.core.errors import DamagedRun, Fault
 from ragstone.core.messages import noticed
 from ragstone.core.parquet import scan_parquet
+from ragstone.data.write_examples import ADDED_LATER
 
 T = TypeVar("T")
 Count = Annotated[int, Field(ge=0, lt=2**63)]
@@ -75,10 +76,6 @@ def check_file(file: Path, noted: File, *, size_alone: bool = False) -> None:
         raise DamagedRun([fault])
 
 
-# Columns of the examples that earlier versions did not write.
-LATER = ("criteria",)
-
-
 def check_table(file: Path, rows: int | None, schema: Mapping[str, Any]) -> None:
     """Check the columns and the number of rows of a table, without reading rows."""
     with reading(file):
@@ -86,7 +83,7 @@ def check_table(file: Path, rows: int | None, schema: Mapping[str, Any]) -> None
         dtypes = dict(table.collect_schema())
         height = table.select(pl.len()).collect().item()
     faults = []
-    lacks = (name for name in LATER if name not in dtypes)
+    lacks = (name for name in ADDED_LATER if name not in dtypes)
     known = dtypes | {name: schema[name] for name in lacks if name in schema}
     for name in (name for name, dtype in schema.items() if known.get(name) != dtype):
         got = str(dtypes.get(name, "no such column"))
