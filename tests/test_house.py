@@ -74,6 +74,7 @@ def test_a_package_loads_each_name_of_its_stub_and_no_module_takes_its_place(stu
     here = stub.parent
     modules = {file.stem for file in here.glob("*.py")}
     modules |= {file.parent.name for file in here.glob("*/__init__.py")}
+    assert set(package.__all__) <= set(dir(package))
     for name in package.__all__:
         value = getattr(package, name)
         assert name not in modules or isinstance(value, ModuleType), name

@@ -32,7 +32,7 @@ _MOVED = {
     "write_charts": "report.chart_files",
 }
 
-_load, __all__ = lazy_names(__name__)
+_load, _, __all__ = lazy_names(__name__)
 
 reported_by(
     lambda: cast("Any", import_module("ragstone.report.notebook")),

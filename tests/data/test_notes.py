@@ -293,3 +293,11 @@ def test_answers_with_keys_of_their_own_are_one_count() -> None:
     list(examples)
     assert len(examples.facts.counts["answers_structured"]) == 1
     assert [note for note in examples.notes if "n=50" in note]
+
+
+@pytest.mark.parametrize(
+    "text", ['{"content": {"type": "object"}}', '{"data": {"port": 8080}}', '{"text": ["a", "b"]}']
+)
+def test_a_context_that_is_json_without_a_text_is_read_as_it_stands(text: str) -> None:
+    (example,) = read([{"question": "Which port?", "answer": "8080.", "contexts": [text]}])
+    assert [context.text for context in example.contexts or ()] == [text]

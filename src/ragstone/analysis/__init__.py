@@ -19,4 +19,4 @@ Scored                the scores of a run, metric by metric
 
 from ragstone.core.lazy_package import lazy_names
 
-__getattr__, __all__ = lazy_names(__name__)
+__getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -13,4 +13,4 @@ clusters_of        the questions behind the examples of files
 
 from ragstone.core.lazy_package import lazy_names
 
-__getattr__, __all__ = lazy_names(__name__)
+__getattr__, __dir__, __all__ = lazy_names(__name__)

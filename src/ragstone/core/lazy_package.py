@@ -7,22 +7,24 @@ from importlib import import_module
 from pathlib import Path
 
 
-def lazy_names(package: str) -> tuple[Callable[[str], object], list[str]]:
-    """Return ``__getattr__`` and ``__all__`` of a package, by the imports of its ``__init__.pyi``.
+def lazy_names(
+    package: str,
+) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
+    """Return a package's ``__getattr__``, ``__dir__`` and ``__all__``, read from its stub.
 
-    The stub is the only list of the package's names, which type checkers read too; as they have it,
-    those imported ``as`` are its own. No name may be that of a module in the package, for the
-    module would take its place.
+    The stub ``__init__.pyi`` is the only list of the package's names. As for type checkers, only
+    names imported ``as`` are public. No function or class may share a submodule's name: the
+    submodule would take its place.
 
     Args:
         package: The package's ``__name__``.
 
     Returns:
-        A function that imports a name, and all names. A name that is not in the stub is an
-        AttributeError.
+        A function that imports a name, one that lists what ``dir`` shows, and all public names. A
+        name that is not in the stub is an AttributeError.
     """
-    stub = Path(sys.modules[package].__file__ or "").with_suffix(".pyi")
-    imports = ast.parse(stub.read_bytes()).body
+    here = sys.modules[package]
+    imports = ast.parse(Path(here.__file__ or "").with_suffix(".pyi").read_bytes()).body
     modules = {
         alias.asname: ("." * statement.level + (statement.module or ""), alias.name)
         for statement in imports
@@ -35,13 +37,16 @@ def lazy_names(package: str) -> tuple[Callable[[str], object], list[str]]:
         if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module, attribute = modules[name]
-        owner = None if module == "." else import_module(module, package)
-        value: object
-        if hasattr(owner, attribute):
-            value = getattr(owner, attribute)
-        else:  # A module, such as ``guard`` of ``from . import guard``.
-            value = import_module(f"{module.rstrip('.')}.{attribute}", package)
-        setattr(sys.modules[package], name, value)
+        if module == ".":
+            return import_module(f".{attribute}", package)
+        owner = import_module(module, package)
+        try:
+            value: object = getattr(owner, attribute)
+        except AttributeError:
+            if not hasattr(owner, "__path__"):
+                raise
+            value = import_module(f"{module}.{attribute}", package)
+        setattr(here, name, value)
         return value
 
-    return load, sorted(modules)
+    return load, lambda: sorted({*vars(here), *modules}), sorted(modules)

@@ -30,7 +30,7 @@ from pathlib import Path
 
 from ragstone.core.lazy_package import lazy_names
 
-__getattr__, __all__ = lazy_names(__name__)
+__getattr__, __dir__, __all__ = lazy_names(__name__)
 
 
 def cornwall() -> Path:

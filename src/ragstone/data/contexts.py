@@ -88,12 +88,12 @@ def ranked_contexts(
 
 
 def opened_context(text: str) -> Any:
-    """Return the object with a text that a context spells as JSON; any other text as it is."""
+    """Return a context's JSON object if that has a text; otherwise the context as it is."""
     value = opened(text)
     if not isinstance(value, dict):
         return text
-    has_text = _keys(tuple(value))[0] != ABSENT or value.keys() & WRAPPED
-    return value if has_text else text
+    fields = unwrapped(value) if value.keys() & WRAPPED else value
+    return value if isinstance(fields.get(_keys(tuple(fields))[0]), str) else text
 
 
 @lru_cache(maxsize=256)

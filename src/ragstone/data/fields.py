@@ -282,6 +282,7 @@ def _nothing_found(names: Sequence[str], column_of: Mapping[str, str]) -> Proble
     return Problem("", NO_FIELD, f"the columns {columns}{more}{known}")
 
 
+@lru_cache(maxsize=4096)
 def squash(name: str) -> str:
     """Return the form in which column names are compared."""
     return name.lower().replace("_", "").replace(" ", "").replace("-", "")

@@ -9,9 +9,7 @@ from ragstone.core.errors import InputError
 
 from .json_text import opened
 
-_STEP = re.compile(
-    r"""\.([^\W\d][\w-]*)|\[(-?\d{1,9})\]|\[(\*)\]|\['([^'\]]*)'\]|\["([^"\]]*)"\]"""
-)
+_STEP = re.compile(r"""\.([^\W\d][\w-]*)|\[(-?\d{1,9})\]|\[(\*)\]|\['([^']*)'\]|\["([^"]*)"\]""")
 
 # A key, an index, or None for every element of a list.
 Step = str | int | None

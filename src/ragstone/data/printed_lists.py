@@ -33,7 +33,8 @@ def read_printed(text: str) -> list[Any] | dict[str, Any] | None:
     Raises:
         LeftOutError: Elements were left out.
     """
-    if len(text) > LONGEST:
+    # Prose that begins with a citation is not taken apart.
+    if len(text) > LONGEST or text.rstrip()[-1:] not in ("]", "}", ")"):
         return None
     try:
         tree = ast.parse(_with_commas(text), mode="eval")

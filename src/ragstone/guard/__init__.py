@@ -11,4 +11,4 @@ assess_stream  passes an answer on sentence by sentence, each once it is judged;
 
 from ragstone.core.lazy_package import lazy_names
 
-__getattr__, __all__ = lazy_names(__name__)
+__getattr__, __dir__, __all__ = lazy_names(__name__)

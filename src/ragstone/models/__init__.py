@@ -9,4 +9,4 @@ kept, clear     size of the embedding cache on disk; empty it
 
 from ragstone.core.lazy_package import lazy_names
 
-__getattr__, __all__ = lazy_names(__name__)
+__getattr__, __dir__, __all__ = lazy_names(__name__)

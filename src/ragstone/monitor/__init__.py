@@ -19,7 +19,7 @@ from ragstone.core.lazy_package import lazy_names
 from ragstone.core.messages import warn_renamed
 
 _RENAMED = {"Forgotten": "Erasure", "forget": "erase"}
-_load, __all__ = lazy_names(__name__)
+_load, __dir__, __all__ = lazy_names(__name__)
 
 
 def __getattr__(name: str) -> object:

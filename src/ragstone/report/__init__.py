@@ -19,4 +19,4 @@ show, terminal  print any of it, also into a pipe
 
 from ragstone.core.lazy_package import lazy_names
 
-__getattr__, __all__ = lazy_names(__name__)
+__getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -54,4 +54,4 @@ It takes arrays of the shapes described without a check.
 
 from ragstone.core.lazy_package import lazy_names
 
-__getattr__, __all__ = lazy_names(__name__)
+__getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -11,4 +11,4 @@ FACTS           which attributes say what, in which convention
 
 from ragstone.core.lazy_package import lazy_names
 
-__getattr__, __all__ = lazy_names(__name__)
+__getattr__, __dir__, __all__ = lazy_names(__name__)

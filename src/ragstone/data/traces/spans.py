@@ -193,7 +193,7 @@ def spans_of(parts: Iterable[TracePart]) -> list[TraceSpan]:
                 records[record.SerializeToString()] = record
     _join(by_id, [records[raw] for raw in sorted(records)])
     spans = sorted(by_id.values(), key=lambda span: (span.start, span.id))
-    for span in spans:
+    for span in spans if records else ():
         span.find_lists()
     return spans
 

@@ -10,4 +10,4 @@ guarded_replies  what a client gets of a judged answer; event_replies the same a
 
 from ragstone.core.lazy_package import lazy_names
 
-__getattr__, __all__ = lazy_names(__name__)
+__getattr__, __dir__, __all__ = lazy_names(__name__)

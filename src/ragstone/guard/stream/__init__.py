@@ -9,4 +9,4 @@ UnitVerdict     of what is judged at a time: sentences, rows of tables, blocks o
 
 from ragstone.core.lazy_package import lazy_names
 
-__getattr__, __all__ = lazy_names(__name__)
+__getattr__, __dir__, __all__ = lazy_names(__name__)

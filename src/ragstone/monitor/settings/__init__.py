@@ -8,4 +8,4 @@ settings_table    a table as it is read: right values, or faults with their line
 
 from ragstone.core.lazy_package import lazy_names
 
-__getattr__, __all__ = lazy_names(__name__)
+__getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -110,8 +110,9 @@ def judge_further(
     holds = _what_holds(tables.examples, asks)
     ledgers: dict[str, pl.DataFrame] = {}
     rows: dict[str, pl.DataFrame] = {}
-    # Relevance comes last: what support reads of the contexts gives the encoder their vectors too.
-    for ask in sorted(asks, key=Relevance.name.__eq__):
+    # Relevance comes last: by then, support has given the encoder the contexts' vectors.
+    is_last = not any(Relevance.name in ASKS[ask].after for ask in asks)
+    for ask in sorted(asks, key=lambda ask: is_last and ask == Relevance.name):
         filled, _ = _put(ask, block, judges, holds)
         of_parts = map(attrgetter("rows"), filled)
         rows[ask] = pl.concat(of_parts) if filled else kind_of(ask).empty()
