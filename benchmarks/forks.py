@@ -75,7 +75,7 @@ class Forked:
         return out, err
 
     def printed(self, name: str = "out") -> str:
-        """What it printed so far, or with ``err`` what of errors."""
+        """What it printed so far; with ``err``, its errors."""
         file = self._output / name
         return file.read_text("utf-8") if file.exists() else ""
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.metrics import alias_note, parse_metric
+from ragstone.metrics.metric_names import UNKNOWN
 
 LIST = Path(__file__).parents[1] / "tests" / "metrics" / "peer_names.txt"
 
@@ -25,7 +26,7 @@ NAME = r'^\s+name: str = (?:field\(default=)?"([^"]+)"'
 MEMBER = r'^    [A-Z_]+ = "(\w+)"'
 CONSTANT = r"^([A-Z_]+)_(?:PROMPT|PROMPT_TEMPLATE)(?:_STR)?(?:_WITH_\w+)? = "
 
-# What each tool calls a metric stands in these files, where the pattern finds it.
+# The files with each tool's metric names, and the pattern that finds them.
 SOURCES = [
     ("Ragas", "ragas/metrics/__init__.py", r'"(\w+)":|' + LISTED),
     ("Ragas", "ragas/metrics/collections/__init__.py", LISTED),
@@ -76,7 +77,7 @@ SOURCES = [
     ("ir_measures", "ir_measures/measures/*.py", r"^measures.register\((\w+)"),
 ]
 
-# What stands there and is no metric: bases, types, helpers, parts of prompts.
+# Matches that are not metrics: bases, types, helpers, parts of prompts.
 OTHER = re.compile(
     r"^(_|Base|base_|BuiltIn|Metric[A-Z]|Probabilistic|(Single|Multi)TurnMetric|OpenAI|LLM_)|"
     r"^(create_async|extract|generate|make|retrieve|register|run|clear|requires)_|"
@@ -133,7 +134,7 @@ def answer(name: str) -> str:
     except UnknownName as error:
         if "Did you mean" in str(error):
             return "guess"
-        return "nothing" if "ragstone metrics lists them" in str(error) else "sentence"
+        return "nothing" if UNKNOWN in str(error) else "sentence"
     except InputError:  # It is a metric that needs a parameter.
         return "metric"
     return "alias" if alias_note(name) else "metric"

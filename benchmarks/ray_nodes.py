@@ -17,7 +17,7 @@ HEARTBEAT = {"health_check_period_ms": 500, "health_check_failure_threshold": 3,
              "health_check_timeout_ms": 500, "health_check_initial_delay_ms": 500}  # fmt: skip
 """A node that is silent for two seconds is taken for dead; by Ray's own settings it is later."""
 HEAD = {"num_cpus": 1, "include_dashboard": False, "no_monitor": True, "include_log_monitor": False}
-"""Of what a head also starts, nothing that only tells people of the cluster or makes it larger."""
+"""A head without the parts that only inform people or enlarge the cluster."""
 
 
 class RayNodes:

@@ -1,14 +1,13 @@
-"""Short benchmarks beside the figures that are kept: is anything a quarter slower?
+"""Short benchmarks against stored figures: is anything a quarter slower?
 
     make bench
     python benchmarks/short.py [--only show,guard] [--keep]
 
-Each work is done five times, and before each time a unit: a loop of plain Python, or for a command
-a process that imports Polars. Compared are the least processor seconds of the two, so that neither
-the machine nor what else it does counts much. The ratios that are kept lie in short.json, and
---keep writes them there. Exit status 1 if a ratio is
-more than a quarter above the one that is kept. Those that ask a model need the mock judge of
-`../shared/bench`, and those with the encoder its model; without them they are left out.
+Each job runs five times, each time after a unit: a loop of plain Python, or for a command a process
+that imports Polars. The least processor seconds of both are compared, so the machine and its load
+hardly count. The stored ratios are in short.json, and --keep writes them there. Exit status 1 if a
+ratio is more than a quarter above the stored one. Jobs that ask a model need the mock judge of
+`../shared/bench`, and jobs with the encoder its model; otherwise they are skipped.
 """
 
 import json

@@ -264,7 +264,7 @@ def test_labels_come_in_and_go_out(runs: Path, tmp_path: Path, ragstone: Command
     given = tmp_path / "given.csv"
     given.write_text("id,annotator,helpful\npier-a,ann,1\npier-b,ben,0\nnone,ann,1\n")
     done = ragstone("annotate", "import", "q", given, "--labels", runs)
-    assert done.out == "Took over 2 items of ann, ben; 1 row of what q does not ask.\n"
+    assert done.out == "Took over 2 items of ann, ben; left out 1 row that q does not ask for.\n"
     out = tmp_path / "out.jsonl"
     assert ragstone("annotate", "export", "q", "--out", out, "--labels", runs).status == 0
     rows = [json.loads(line) for line in out.read_text().splitlines()]

@@ -266,7 +266,7 @@ def test_answers_that_are_objects_are_counted_whatever_their_keys() -> None:
     assert len(list(examples)) == 4
     (note,) = map(explain, examples.notes)
     assert note.startswith("4 answers are JSON objects and are judged as JSON.")
-    assert note.endswith("The paths include $.answer.a.")
+    assert note.endswith("Possible paths: $.answer.a.")
 
 
 def test_an_answer_that_is_a_json_list_is_noted_and_one_that_is_a_number_is_not() -> None:

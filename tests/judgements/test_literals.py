@@ -68,7 +68,6 @@ NO_KINDS = {
     "report/layouts/named_reports.py": ("grounding",),
     "report/pages/agreement_page.py": ("agreement",),
     "report/pages/comparison_page.py": ("rating",),
-    "run/folder/checksums.py": ("criteria",),
     "run/run_plan.py": ("citations",),
     "testing/hand_rows.py": ("criteria",),
 }

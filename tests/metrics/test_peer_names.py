@@ -27,6 +27,7 @@ def says(name: str) -> str:
 def test_every_name_of_other_tools_is_a_metric_an_alias_or_a_sentence() -> None:
     assert set(BY_TOOL) >= TOOLS
     assert len(NAMES) > 1000
+    assert PEER_NAMES.answer("gladness") == "nothing"
     assert [name for name in NAMES if PEER_NAMES.answer(name) in ("guess", "nothing")] == []
 
 

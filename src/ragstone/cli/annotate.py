@@ -296,7 +296,11 @@ def take_labels(
     if json:
         print_json({"answers": len(imported), "people": people, "left_out": left_out})
         return
-    left = f"; {counted(left_out, 'row')} of what {opened.name} does not ask" if left_out else ""
+    left = (
+        f"; left out {counted(left_out, 'row')} that {opened.name} does not ask for"
+        if left_out
+        else ""
+    )
     say(f"Took over {counted(len(imported), 'item')} of {', '.join(people) or 'nobody'}{left}.")
 
 

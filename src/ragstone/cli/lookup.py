@@ -41,7 +41,7 @@ def metrics(
     elif name is None:
         page = pages.catalogue_page()
     else:
-        # A family may be named as a metric in it, which has more to explain.
+        # A family and a metric may share a name; the metric's page says more.
         of_family = {entry.name: entry for entry in pages.catalogue() if entry.family == name}
         if of_family and name not in of_family:
             page = pages.family_page(name, [*of_family.values()])

@@ -153,7 +153,7 @@ def _hidden(code: object) -> str:
     if code.__closure__:
         return f"it uses {', '.join(code.__code__.co_freevars)} of the enclosing function"
     if code.__code__.co_filename == "<string>":
-        # For what exec made of a text, Python 3.13 gives the text of ``python -c``.
+        # For code made by exec, Python 3.13 gives the source of ``python -c``.
         return "its source cannot be read"
     if not all(isinstance(value, PLAIN) for value in _values(code)):
         return "its arguments have objects as default values"

@@ -20,7 +20,7 @@ _DEEPEST = 4
 
 
 def request_messages(value: Any, deep: int = _DEEPEST) -> list[Any]:
-    """Return the messages of a request; none if it is no such request."""
+    """Return the messages of a request; none for anything else."""
     value = opened(value)
     if isinstance(value, list):
         if len(value) == 1 and isinstance(value[0], list):

@@ -64,7 +64,7 @@ _NO_RECORDS = frozenset(
     )
 )
 
-# Names of who said something, and of what.
+# Fields for the speaker and the content.
 ROLES = ("role", "type", "from", "speaker", "sender", "author")
 CONTENTS = ("content", "parts", "text", "value", "message")
 # Kinds of items beside the messages of a chat, such as function_call_output, in small letters.

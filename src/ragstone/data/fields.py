@@ -66,7 +66,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     }.items()
 }
 
-# Names of contexts under which these are looked for in ``meta`` as well.
+# Names under which contexts are also looked for in ``meta``.
 IN_META = frozenset((
     "contexts", "retrievedcontexts", "retrievalcontext", "retrieveddocuments",
     "sourcedocuments", "retrieverresources",

@@ -151,7 +151,7 @@ def objects_in(value: Any) -> list[dict[str, Any]]:
 
 
 def first_value(record: Mapping[str, Any], names: Iterable[str], kind: Any = object) -> Any:
-    """Return the first value under these names that is no null and of this type; None if none is.
+    """Return the first value under these names of this type and not null; otherwise None.
 
     >>> first_value({"a": None, "b": 1, "c": "d"}, ("a", "b", "c"), str)
     'd'

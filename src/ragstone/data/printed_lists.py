@@ -21,9 +21,9 @@ class LeftOutError(ValueError):
 
 
 def read_printed(text: str) -> list[Any] | dict[str, Any] | None:
-    """Return the list or object that a text prints; None if it is no such text.
+    """Return the list or object that a text shows as printed; otherwise None.
 
-    NumPy puts no commas between elements, and Python would join such texts: each is one of its own.
+    NumPy puts no commas between texts, and Python would join them; here each stays separate.
 
     >>> read_printed("['a' 'b']"), read_printed("array(['a', 'b'], dtype=object)")
     (['a', 'b'], ['a', 'b'])

@@ -265,8 +265,8 @@ class ReadFacts:
         rival: A field that two columns claim, with one of them.
         thoughts: The number of answers with thoughts in think tags, which were taken off.
         pictures: The number of examples with contexts that are pictures.
-        json_answers: The number of answers of traces, or of examples given as such, that are
-            JSON.
+        json_answers: The number of answers that are JSON, in traces or ready-made examples, or a
+            JSON list anywhere.
         counts: As in ``RecordReader``.
     """
 

@@ -49,7 +49,7 @@ _JOINED = re.compile(
 )
 
 
-# By the code of a reason and what it is about, the number of records.
+# The number of records, by reason code and subject.
 Counts = defaultdict[str, Counter[Any]]
 
 
@@ -346,7 +346,7 @@ def values_at_paths(
 ) -> dict[str, Any]:
     """Return what stands at the mapped columns that are JSON paths, by path.
 
-    A column of that very name comes before a path. ``$.`` may be left out.
+    A column with exactly that name wins. ``$.`` may be left out.
     """
     values = {}
     for _, column in columns:

@@ -10,7 +10,7 @@ from .documents import Document, documents_in
 from .fields import squash
 from .json_text import first_value, list_or_empty, objects_in, opened
 
-# Tools of such names search; where one is used, only what these find is context.
+# Names of search tools; if one is used, only search results are contexts.
 SEARCHES = re.compile("retriev|search|lookup|query|kb|docs|knowledge", re.IGNORECASE)
 
 _CALLS = frozenset(("toolcall", "tooluse", "functioncall", "servertooluse"))

@@ -50,7 +50,7 @@ _FLAG, _TAG = "\U0001f3f4", "\U000e0020-\U000e007e"
 _VARIANT = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
 _UNSEEN = "\u00ad\u200b-\u200f\u2060-\u2064\ufeff"
 _NOT_TEXT = re.compile(
-    # Begins with one set of characters: re then searches ten times as fast.
+    # Begins with one set of characters: re then passes over all other text at once.
     f"[{_BRAILLE}{_PRIVATE}{_REVERSED}{_FLAG}{_TAG}{_VARIANT}{_UNSEEN}](?:"
     rf"(?<=[{_BRAILLE}])[{_BRAILLE}]"
     rf"|(?<=[{_PRIVATE}])[{_PRIVATE}]{{2}}"

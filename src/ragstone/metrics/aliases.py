@@ -25,7 +25,7 @@ NEAREST: dict[str, str] = {
     for names, sentence in _NAMES["nearest"]
     for name in names.split(", ")
 }
-# What any other name with such a word is about, with a sentence on what is nearest.
+# Words in other names, each with a sentence on what is nearest.
 WORDS: dict[str, str] = {
     word: sentence.replace("{own}", OWN)
     for words, sentence in _NAMES["words"]

@@ -187,6 +187,10 @@ def _made(name: str, parameters: Mapping[str, Any]) -> Metric:
     return kind(**parameters)
 
 
+# How the answer to a name begins of which nothing is known.
+UNKNOWN = "ragstone metrics lists all metrics."
+
+
 def _unknown(name: str, users: Iterable[str]) -> UnknownName:
     for known_key, _ in found(name, _explained()):
         if (absent := _explained()[known_key]) in NEAREST:
@@ -202,7 +206,7 @@ def _unknown(name: str, users: Iterable[str]) -> UnknownName:
         if word.lower() in WORDS:
             return UnknownName("metric", name, (), hint=WORDS[word.lower()])
     hint = (
-        "ragstone metrics lists all metrics. An LLM can rate what you ask for: "
+        f"{UNKNOWN} An LLM can rate what you ask for: "
         'rating(definition="Is ANSWER polite?"). '
         f"{argument('metrics_from', 'FILE')} loads metrics of your own."
     )
@@ -210,7 +214,7 @@ def _unknown(name: str, users: Iterable[str]) -> UnknownName:
 
 
 def misspelt(name: str, known: Iterable[str]) -> list[str]:
-    """The names of which this one is a misspelling: no other word, but a slip or two in long ones.
+    """The names that this one misspells: letters in another order, or a slip or two in long names.
 
     >>> misspelt("contxt_recall", ["context_recall", "recall"]), misspelt("ndgc", ["ndcg", "map"])
     (['context_recall'], ['ndcg'])
@@ -222,7 +226,7 @@ def misspelt(name: str, known: Iterable[str]) -> list[str]:
 
 
 def _is_slip(typed: str, meant: str) -> bool:
-    """The same letters in another order, or a few more, fewer or others; the first is the same."""
+    """Same first letter, and the letters reordered, or in long names a few wrong."""
     if typed[:1] != meant[:1] or abs(len(typed) - len(meant)) > 2:
         return False
     if sorted(typed) == sorted(meant):

@@ -458,7 +458,7 @@ def _unjudged(judged: Judged, asks: Collection[str]) -> list[tuple[str, _Bar]]:
 def _allowed(
     judged: Judged, metric: Metric, lines: pl.DataFrame, bars: Sequence[_Bar]
 ) -> pl.DataFrame:
-    """The scores, without a value where there is a bar; of several the first tells why."""
+    """The scores, without a value where a bar applies; the first bar gives the reason."""
     n = judged.examples.height
     undecided = type(metric).decided == Metric.decided
     if undecided and bars and reduce(or_, (bar.rows for bar in bars)).all():

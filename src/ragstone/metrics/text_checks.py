@@ -47,7 +47,7 @@ class Regex(AnswerRate):
     r"""Share of answers in which a regular expression matches somewhere.
 
     ``(?i)`` before the pattern ignores case; ``^`` and ``$`` are the start and end of the answer.
-    Patterns are those of Rust: without look-around and references to groups, none takes long.
+    Patterns are Rust's, without look-around or back-references, so none is slow.
     """
 
     name = "regex"

@@ -406,7 +406,7 @@ def export_table(run: Run, what: str = "scores") -> pl.DataFrame:
 
 
 def exported(run: Run, what: str, format: FileFormat) -> Iterator[bytes]:
-    """Yield the bytes of a file with a table of a run, part by part, so that memory stays flat."""
+    """Yield a run's table as a file's bytes; scores and examples in parts, except as Parquet."""
     if format == "parquet" or what not in ("scores", "examples"):
         yield as_bytes(export_table(run, what), format)
         return

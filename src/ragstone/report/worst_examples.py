@@ -191,12 +191,12 @@ def _of_wording(metric: str) -> bool:
 
 COLUMNS = ("example_id", "system", "metric", "status", "value")
 
-# How far a mean of equal distances may lie from each of them.
+# How far rounding may move a mean of equal distances.
 ROUNDING = 1e-9
 
 
 def _scales(run: Run, metrics: Sequence[str]) -> pl.DataFrame:
-    """Return of each metric its sign, its best value, its width and its mean distance.
+    """Return each metric's sign, best value, width and mean distance.
 
     Values are multiplied by the sign, so that higher ones are better. Scores are read shard by
     shard, here and below, so that memory stays flat.

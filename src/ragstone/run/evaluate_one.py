@@ -65,7 +65,7 @@ def evaluate_one(
         evaluate_one(question="How long is the pier?", contexts=["The pier is 90 m long."],
                      answer="It is 90 m long.", metrics="faithfulness")["faithfulness"]
 
-    Judges are opened by the first call and kept for those with the same arguments, unless a chat
+    The first call opens the judges, and calls with the same arguments reuse them, unless a chat
     model is among them. Can be called from several threads. For many answers ``evaluate`` is faster
     by far, has intervals, and limits what chat models may cost.
 

@@ -40,7 +40,7 @@ class Run(Displayable):
 
     ``path`` is the run folder. If none was given, the run is in a temporary folder,
     which is deleted with this object, and ``is_temporary`` is true. ``asked`` names the metrics
-    requested by the call that returned it; if empty, those the run was made for.
+    that the call requested; if empty, those of the run.
 
     What people corrected stands over what the judges said, everywhere but in the files of the
     judges; ``without_corrections`` is the run as they left it.

@@ -64,7 +64,7 @@ class _Rewriter:
         self._html, self._link, self._note = html, link, note
         self._form_ends = 0
         self._changes: dict[int, tuple[int, str]] = {}
-        """For the beginning of each part that changes: its end, and its new text."""
+        """By start, the end and new text of each changed part."""
 
     def page(self) -> str:
         read = 0

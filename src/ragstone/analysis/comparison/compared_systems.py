@@ -99,7 +99,7 @@ def differences(a: Floats, b: Floats) -> Floats:
     return np.asarray(np.where(np.abs(difference) <= slack, 0.0, difference))
 
 
-# The values of examples, which examples have one, and of which it is missing.
+# Each example's value, whether it has one, and whether it is missing.
 Outcomes = tuple[Floats, Bools, Bools]
 
 

@@ -43,7 +43,7 @@ class MyAnswer:
 
 @dataclass(frozen=True, slots=True)
 class MyItem:
-    """An item in the list of somebody's own; ``text`` is how its ``outline_of`` begins."""
+    """An item in a person's own list; ``text`` is the start of its ``outline_of``."""
 
     item: int
     state: str

@@ -1,4 +1,4 @@
-"""Folded rows: rows that make an example, or tell its system, only together."""
+"""Folded rows: rows that only together make an example or name its system."""
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain

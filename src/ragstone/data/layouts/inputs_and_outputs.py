@@ -38,7 +38,7 @@ PLAIN = {
     "expectations": "expected_response",
     "reference_outputs": "reference",
 }
-# What holds the request, and the reply, in a record that is request and reply in one.
+# Fields of the request and of the reply, in a record that holds both.
 REQUESTS = ("messages", "contents", "conversations", "chat_messages", "message", "chat_history")
 REPLIES = ("choices", "candidates", "message", "response", "reply", "completion", "usageMetadata")
 # Columns such as ``inputs.question`` and ``outputs/answer`` each hold one field of a part.
@@ -156,7 +156,7 @@ def flat_parts(record: Record) -> dict[str, Any]:
         if messages and (reply := reply_messages(value)):
             if question is not None:
                 del flat[question]
-            # The state of a graph has the question as well.
+            # A graph's state repeats the question.
             whole = read_conversation(reply, "", [])[0] is not None
             flat["messages"] = reply if whole else [*messages, *reply]
         else:
@@ -265,7 +265,7 @@ def _beside(request: Any) -> dict[str, Any]:
 
 
 def _fields(part: Any, names: Sequence[str], field: str) -> dict[str, Any]:
-    """Return the fields of a part, the first of these names as ``field``; if none, all of it."""
+    """Return a part's fields, the first named one as ``field``; if none, the whole part."""
     if not isinstance(part, dict):
         return {field: part}
     column = _column(part, names)
@@ -286,7 +286,7 @@ def _fields(part: Any, names: Sequence[str], field: str) -> dict[str, Any]:
 
 
 def _column(record: Any, names: Sequence[str]) -> str | None:
-    """Return the first column with one of these names; None of what has no columns."""
+    """Return the first column with one of these names; None if there is none."""
     if not isinstance(record, (Mapping, set)):
         return None
     columns = {squash(name): name for name in record if isinstance(name, str)}

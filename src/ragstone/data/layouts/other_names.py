@@ -9,7 +9,7 @@ from .inputs_and_outputs import leave_out_state
 
 Record = Mapping[str, Any]
 
-# By layout, the columns that tell it, and the field that each stands for.
+# By layout, the columns that identify it and their fields.
 OTHER_NAMES: Mapping[str, Mapping[str, str]] = {
     "retrievalqa": {"query": "question", "result": "answer", "source_documents": "contexts"},
     "autorag": {"query": "question", "retrieval_gt": "reference_context_ids",
@@ -49,7 +49,7 @@ def renamed(layout: str) -> Callable[[Record], dict[str, Any]]:
     def rename(record: Record) -> dict[str, Any]:
         flat = {names.get(name, name): value for name, value in record.items()}
         if isinstance(ids := flat.get("reference_context_ids"), list) and layout == "autorag":
-            # Of several lists each holds contexts of which one is enough.
+            # Each inner list holds alternatives; one of them is enough.
             flat["reference_context_ids"] = [id for part in ids for id in _listed(part)]
         leave_out_state(flat)
         return flat

@@ -105,7 +105,7 @@ def _spread(record: Span) -> dict[str, Any]:
 
 
 def _flat(attributes: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield attributes by the names that Phoenix spreads over objects, such as input.value."""
+    """Yield attributes, also nested ones by dotted names such as input.value."""
     for name, value in attributes.items():
         yield name, value
         for inner, item in object_or_empty(value).items():

@@ -1,7 +1,7 @@
-"""Trace files: what OpenTelemetry, Langfuse, MLflow and LangSmith export, an answer an example.
+"""Trace files: exports of OpenTelemetry, Langfuse, MLflow and LangSmith; an example per answer.
 
-Rows become spans, which are folded as those are that a monitor receives. The same attributes say
-the same: see ``traces/attribute_names.py``.
+Rows become spans, folded like those a monitor receives, by the same attributes: see
+``traces/attribute_names.py``.
 """
 
 import json
@@ -35,7 +35,7 @@ _UNITS = ("_time_unix_nano", "_time_ns", "_time")
 
 
 def trace_format(record: Record) -> str | None:
-    """Return whose spans or trace the record is; None if it is neither."""
+    """Return the format of a span or trace; None for any other record."""
     if "resourceSpans" in record or "resource_spans" in record:
         return "otlp"
     if record.keys() & {"traceId", "trace_id"} and str(record.get("type")) in OBSERVATIONS:

@@ -196,7 +196,7 @@ def _retrieved(span: TraceSpan) -> list[Document] | None:
 
 
 def _searched(span: TraceSpan) -> list[Document] | None:
-    """Return the passages that a tool or a task gave back, if it searches by its name."""
+    """Return the passages that a tool or a task gave back, if its name says that it searches."""
     if not span.parent or span.role not in ("tool", "chain") or not SEARCHES.search(span.name):
         return None
     documents = documents_in(span.says(names.OUTPUT))

@@ -378,7 +378,7 @@ _WORDS = {
     "undefined": "null",
 }
 _BEFORE_VALUE = frozenset("{[:,")
-# A run of JSON's own escapes, which stay; an escape of another language; a quote without one.
+# A run of JSON's own escapes, which stay; an escape of another language; an unescaped quote.
 _ESCAPE = re.compile(r"(?:\\(?:u[0-9a-fA-F]{4}|[\"\\/bfnrt]))+|\\.|\"", re.DOTALL)
 
 

@@ -70,7 +70,7 @@ class Folding:
                 folded_trace = fold(sent, self.corpus)
                 rows = [_row(example, trace) for example in folded_trace.examples]
             except MissingDependency:
-                raise  # What came before is read once the extra is installed.
+                raise  # These parts are read once the extra is installed.
             except Exception as error:
                 # One strange trace must not hold up all others; it is counted and logged.
                 unfoldable.append((trace, type(error).__name__))

@@ -172,7 +172,7 @@ def bar_of_run(rule: AlarmRule, path: Path, system: str | None, slice: str) -> A
 
 
 def bar_without_answers(rule: AlarmRule, baseline: BaselineSettings, slice: str) -> AlarmBar | None:
-    """Return the bar of a rule or of its baseline run; None if it follows from first answers."""
+    """Return the bar of a rule or of its baseline run; None if the first answers will set it."""
     if rule.bar is not None:
         return AlarmBar(rule.bar)
     if baseline.run is not None:

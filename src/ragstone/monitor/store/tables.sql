@@ -1,19 +1,19 @@
 -- The tables of the monitor store; store_layout.py says what {serial} and {blob} are in SQLite and
 -- in PostgreSQL.
 --
--- ``received`` holds what was acknowledged, as it came: of each request one row for each trace. The
--- worker folds the rows of a trace into ``examples`` and writes everything below; ``traces`` says
--- through which row it has, ``waiting`` that more may come. ``to_do`` says what comes next for an
--- example: to be assessed by the guard's checks, or to be drawn or not.
+-- ``received`` holds what was acknowledged, as it came: one row for each trace of a request. The
+-- worker folds the rows of a trace into ``examples`` and writes everything below; ``traces.through``
+-- is the last row folded, and ``waiting`` says that more may come. ``to_do`` says what comes next
+-- for an example: to be assessed by the guard's checks, or to be drawn or not.
 --
 -- ``draws`` says with which probability each example was drawn to be judged, and what became of it:
 -- out, due, judged, failed or shed. It was drawn if its lot is below that probability; the turns of
--- a session share a lot, and an example for which none is kept had one of its own. A score's weight
+-- a session share a lot, and an example without a stored lot had its own. A score's weight
 -- is one over its probability. ``again``: the example had been judged before and its text changed,
 -- so no detector counts it twice.
 --
--- ``open_sessions`` are those of which a metric that is watched by sessions has a score, and more
--- may come; ``watched_sessions`` those that are over, with one score, each once: value, undefined,
+-- ``open_sessions`` are unfinished sessions with a score of a metric that is watched by session;
+-- ``watched_sessions`` those that are over, with one score, each once: value, undefined,
 -- missing (the judge failed at a turn), or out, where a turn was not drawn. ``example`` is the last
 -- turn.
 

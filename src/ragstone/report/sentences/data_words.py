@@ -22,7 +22,7 @@ def _answers_structured(facts: Facts) -> str:
     path = argument("columns", {"answer": facts["paths"].lines[0]})
     return (
         f"{facts['n']:answer} {facts['n']:is a JSON object and is|are JSON objects and are} judged "
-        f"as JSON. If one field is the answer, give its path: {path}. The paths include "
+        f"as JSON. If one field is the answer, give its path: {path}. Possible paths: "
         f"{facts['paths']:list}."
     )
 

@@ -140,7 +140,7 @@ def resolve(
 def _as_they_are(
     tables: Tables, ask: str, ledger: pl.DataFrame, rows: pl.DataFrame
 ) -> pl.DataFrame | None:
-    """Return the rows unchanged if there are none or a single judge settled a single example."""
+    """Return the rows if empty or if one judge settled one example; else None."""
     if rows.height and (ledger.height != 1 or ledger["status"][0] != "ok"):
         return None
     if _is_shared(ask) and any(rows[name].null_count() for name in _verdicts(ask)):

@@ -389,7 +389,7 @@ def _with_t(rows: float, upper: float) -> float:
     for step in range(STEPS):
         if abs(short) <= NEGLIGIBLE * t_rows:
             break
-        # From a few rows on, one more is worth about one; with fewer, halving helps on.
+        # Beyond a few rows, one more adds about one; with fewer, bisection helps.
         t_rows += short
         if step % 4 == 3 or not low < t_rows < high:
             t_rows = (low + high) / 2

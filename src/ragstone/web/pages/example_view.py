@@ -316,7 +316,7 @@ def _systems(run: Run, name: str, examples: Sequence[Example]) -> Mapping[str, l
         ["id", "question_id", "system", "answer"],
         where=pl.col("question_id").is_in(questions.implode()),
     )
-    # One more than is shown, for the example itself is left out.
+    # Keep one extra, since the example itself is left out.
     answers = answers.filter(pl.int_range(pl.len()).over("question_id") <= MOST_SYSTEMS)
     scores = run.excerpt(answers["id"].to_list()).scores().filter(pl.col("value").is_not_null())
     by_example: dict[str, list[tuple[str, str]]] = {}

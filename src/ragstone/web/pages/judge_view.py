@@ -215,7 +215,7 @@ def believed(run: Run, queues: Sequence[str] = ()) -> Believed:
 def _together_or_largest(queues: Sequence[str]) -> tuple[Sequence[str], LabelTable]:
     """Read the labels of all queues, or of the largest if they draw with other probabilities.
 
-    How likely an answer is in any of several draws is unknown: draws of one seed are alike.
+    An answer's chance of being in any draw is unknown: draws with one seed are alike.
     """
     try:
         return queues, read_label_table(queues)

@@ -22,7 +22,7 @@ from .highlight import LATE, claim_spans, context_pieces, inert, marked, quotes
 from .judgement_view import said
 
 MOST_CLAIMS, MOST_STATEMENTS = 8, 4
-# What stands before the number of a unit that is listed against an answer.
+# The prefix of a unit's number in an answer's list of faults.
 LETTERS: Mapping[Unit, str] = {"claim": "", "statement": LATE, "criterion": "m"}
 CLAIM, REASON = 300, 240
 
