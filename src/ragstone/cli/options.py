@@ -268,7 +268,7 @@ def named_values(
     pairs: Sequence[str], read: Callable[[str], Value | None], expected: str, option: str
 ) -> dict[str, Value]:
     """Name to value, split at the last ``=``, because names such as ``ndcg(k=10)`` have one."""
-    values = {}
+    values: dict[str, Value] = {}
     for pair in pairs:
         name, _, text = map(str.strip, pair.rpartition("="))
         try:
@@ -277,7 +277,8 @@ def named_values(
             value = None
         if value is None:
             raise typer.BadParameter(f"{pair!r} is not {expected}.", param_hint=option)
-        values[name] = value
+        if values.setdefault(name, value) != value:
+            raise typer.BadParameter(f"{name} stands twice, with two values.", param_hint=option)
     return values
 
 

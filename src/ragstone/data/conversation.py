@@ -252,7 +252,23 @@ def _role(message: Mapping[str, Any]) -> str | None:
 
 def _of(role: str, content: Any) -> Turn | None:
     speaker = SPEAKERS.get(role.lower())
-    return None if speaker is None else Turn(speaker, text_in(content))
+    if speaker is None:
+        return None
+    if speaker == ASSISTANT and isinstance(content, list):
+        return Turn(speaker, _reply_in(content))
+    return Turn(speaker, text_in(content))
+
+
+def _reply_in(parts: list[Any]) -> str:
+    """Return the text of a reply, which models cut into parts in the middle of a sentence."""
+    text, follows = "", False
+    for part in parts:
+        piece = text_in(part)
+        if piece:
+            runs_on = follows and not (text[-1] in ".!?" and piece[0].isupper())
+            text += piece if runs_on or not text else f"\n{piece}"
+        follows = bool(piece)
+    return text
 
 
 def text_in(content: Any, deep: int = DEEPEST) -> str:
@@ -261,6 +277,8 @@ def text_in(content: Any, deep: int = DEEPEST) -> str:
         return content
     if isinstance(content, list):
         return "\n".join(filter(None, (text_in(item, deep - 1) for item in content if deep)))
+    if isinstance(content, dict) and content.get("thought") is True:
+        return ""  # What a Gemini model thought.
     if isinstance(content, dict) and deep and _kind_of(content) in _TEXT_PARTS:
         for name in ("text", "content", "parts", "value", "data"):
             if content.get(name):

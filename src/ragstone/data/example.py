@@ -106,6 +106,8 @@ def _as_text(value: object) -> str | None:
 
 # What stands between two texts of a list that NumPy printed.
 _BY_NUMPY = re.compile(r"""['"]\s+['"]""")
+# How pandas ends what it prints of a column.
+_BY_PANDAS = re.compile(r"\n(?:Name: [^\n]*, |Length: \d+, )*dtype: \w+\Z")
 # A list of objects that Python printed, such as ``[Document(id=1)]``.
 _OBJECTS = re.compile(r"\[[A-Z]\w*\(.*\)\]", re.DOTALL)
 
@@ -117,7 +119,11 @@ def parse_cell(cell: str, field: str, problems: list[Problem]) -> object:
     like a list of texts or objects and does not end like one is a fault.
     """
     text = cell.strip()
-    if not text.startswith(("[", "{", "array(", "('", '("')):
+    if _BY_PANDAS.search(text[-200:]):
+        got = "a column that pandas printed, which may leave texts out"
+        problems.append(Problem(field, "a list of texts as JSON", got))
+        return None
+    if not text.startswith(("[", "{", "array(", "Index(", "('", '("')):
         return cell
     try:
         return decode(text)

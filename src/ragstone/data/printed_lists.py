@@ -69,10 +69,10 @@ def _with_commas(text: str) -> str:
             continue
         if piece == "...":
             raise LeftOutError
-        if after and (kind == tokenize.STRING or piece == "["):
+        if after and (kind in (tokenize.STRING, tokenize.NAME) or piece == "["):
             pieces.append(",")
         pieces.append(f"{piece} ")
-        after = kind == tokenize.STRING or piece == "]"
+        after = kind == tokenize.STRING or piece in ("]", ")")
     return "".join(pieces)
 
 
@@ -83,7 +83,7 @@ def _value(node: ast.expr) -> Any:
         case ast.Dict():
             pairs = zip(node.keys, node.values, strict=True)
             return {str(_value(key)): _value(item) for key, item in pairs if key is not None}
-        case ast.Call(func=ast.Name(id="array"), args=[elements]):
+        case ast.Call(func=ast.Name(id="array" | "Index" | "list"), args=[elements]):
             return _value(elements)
         case ast.Call(func=ast.Attribute(value=ast.Name(id="np")), args=[number]):
             return _value(number)

@@ -21,7 +21,8 @@ _RESULTS = frozenset((
 _PASSAGES = frozenset(("searchresult", "document", "retrievedcontext"))
 _IDS = ("tool_call_id", "tool_use_id", "toolCallId", "toolUseId", "call_id", "id")
 _NAMES = ("name", "toolName", "tool_name")
-_OUTPUTS = ("artifact", "results", "output", "result", "response", "content", "value")
+_OUTPUTS = ("artifact", "results", "output", "result", "response", "content", "value",
+            "tool_result")  # fmt: skip
 
 
 class ToolDocuments(NamedTuple):
@@ -73,7 +74,7 @@ def _results(item: Any, names: dict[str, str]) -> Iterator[tuple[str, Any]]:
         parts = list_or_empty(item.get("content") or item.get("parts"))
         inner = [part for part in parts if _kind(part)[0] in _RESULTS]
         for part in inner:
-            yield from _results(part, names)
+            yield from _results({"tool_call_id": id, **part}, names)
         if not inner:
             own = tool or names.get(id) or _own_name(item) or "tool"
             yield own, first_value(item, _OUTPUTS)

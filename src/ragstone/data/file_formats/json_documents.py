@@ -204,7 +204,9 @@ def _rows_of_columns(columns: dict[str, Any]) -> list[dict[str, Any] | BadRow] |
     if not _OF_COLUMNS & set(map(squash, columns)) and not _are_indexed(values):
         return None
     if all(isinstance(value, dict) for value in values):
-        values = [list(value.values()) for value in values]
+        if any(value.keys() != values[0].keys() for value in values):
+            return [BadRow("", Problem("", "columns with the same keys", "columns with others"))]
+        values = [[value[key] for key in values[0]] for value in values]
     elif not all(isinstance(value, list) for value in values):
         return None
     lengths = {len(value) for value in values}

@@ -32,6 +32,8 @@ from ragstone.data.json_text import BadRow, Problem
 from ragstone.data.sources import Row, Source, plain_rows
 from ragstone.data.text_files import MAX_UNPACKED, MB, Meter, most_unpacked, text_lines
 
+# Cells without a value, as Python and pandas write them.
+NO_VALUE = frozenset(("", "nan", "NaN", "<NA>"))
 LONGEST_CELL = 2**31 - 1
 SHOWN, LONGEST_SHOWN = 5, 40
 
@@ -84,7 +86,7 @@ def _csv_rows(path: Path, delimiter: str | None, meter: Meter) -> Iterator[Row]:
             problem = Problem("", expected, f"{len(cells)}")
             yield begin, BadRow(",".join(cells), problem)
         else:
-            values = [cell_read(cell) or None for cell in cells]
+            values = [None if cell in NO_VALUE else cell_read(cell) for cell in cells]
             yield begin, dict(zip(header, values, strict=True))
     yield from lines.bad_ones()
 

@@ -116,7 +116,10 @@ def flat_chat(record: Record) -> dict[str, Any]:
     reply = {name: record[name] for name in REPLIES if name in record}
     beside = {name: value for name, value in record.items() if name not in (*request, *reply)}
     if not reply:
-        return {**beside, "messages": request_messages(request)}
+        messages = request_messages(request)
+        passages = _passages_beside(messages, request)
+        found = {} if passages is None else {"contexts": _as_contexts(passages)}
+        return {**found, **beside, "messages": messages}
     return flat_parts({**beside, "request": request, "response": {**facts_of(record), **reply}})
 
 
@@ -151,8 +154,10 @@ def flat_parts(record: Record) -> dict[str, Any]:
         value = opened_or_printed(record[answered])
         facts |= facts_of(value)
         question = _column(flat, QUESTIONS)
-        if not messages and question is not None and isinstance(flat[question], str):
-            messages = [{"role": USER, "content": flat[question]}]
+        if not messages and question is not None:
+            messages = request_messages(flat[question])
+            if not messages and isinstance(flat[question], str):
+                messages = [{"role": USER, "content": flat[question]}]
         if messages and (reply := reply_messages(value)):
             if question is not None:
                 del flat[question]

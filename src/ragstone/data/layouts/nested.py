@@ -57,7 +57,7 @@ NESTED = tuple(
         ("haystack", (), is_haystack, flat_haystack),
         ("bedrock", ("conversationTurns",), is_bedrock, flat_bedrock),
         ("crag", ("alt_ans",), having("query", "answer", "alt_ans"), flat_crag),
-        ("trulens-records", ("record_json",), is_trulens, flat_trulens),
+        ("trulens-records", ("record_json", "cost_json"), is_trulens, flat_trulens),
         ("chat", REQUESTS, is_chat, flat_chat),
         ("inputs-and-outputs", (*ASKED, *ANSWERED), has_parts, flat_parts),
         ("inputs-and-outputs", SPREAD, is_spread, flat_spread),
