@@ -194,7 +194,7 @@ LISTED = {
     "phoenix": "", "langsmith": "", "langfuse": "", "otlp": "", "chat": "",
     "inputs-and-outputs": "", "bedrock": "", "trulens-records": "", "retrievalqa": "",
     "autorag": "", "yourbench": "", "crag": "", "flowise": "", "braintrust": "", "vertex": "",
-    "prompt-and-completion": "",
+    "prompt-and-completion": "", "alpaca": "",
 }  # fmt: skip
 """What `ragstone formats` names, each with the endings of its files."""
 

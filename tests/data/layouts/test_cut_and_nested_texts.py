@@ -101,3 +101,12 @@ def test_a_column_that_pandas_printed_is_a_fault(printed: str, tmp_path: Path) -
     file.write_text(f'question,contexts,answer\nWho rang?,"{printed}",Jane.\n')
     with pytest.raises(DataError, match="a column that pandas printed"):
         list(read(file))
+
+
+@pytest.mark.parametrize(("task_input", "contexts"), [("Jane rang the bell.", 1), ("", None)])
+def test_an_instruction_is_the_question_and_its_input_the_context(
+    task_input: str, contexts: int | None
+) -> None:
+    example = one({"instruction": ASK["content"], "input": task_input, "output": "Jane."})
+    assert (example.question, example.answer) == (ASK["content"], "Jane.")
+    assert (None if example.contexts is None else len(example.contexts)) == contexts

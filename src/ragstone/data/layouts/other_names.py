@@ -16,6 +16,7 @@ OTHER_NAMES: Mapping[str, Mapping[str, str]] = {
                 "generation_gt": "reference"},
     "yourbench": {"question": "question", "self_answer": "reference", "citations": "evidence"},
     "flowise": {"question": "question", "text": "answer", "chatId": "session"},
+    "alpaca": {"instruction": "question", "input": "contexts", "output": "answer"},
     "vertex": {"prompt": "question", "response": "answer"},
     "prompt-and-completion": {"prompt": "question", "completion": "answer"},
     "braintrust": {"input": "question", "output": "answer", "expected": "reference"},
@@ -51,6 +52,8 @@ def renamed(layout: str) -> Callable[[Record], dict[str, Any]]:
         if isinstance(ids := flat.get("reference_context_ids"), list) and layout == "autorag":
             # Each inner list holds alternatives; one of them is enough.
             flat["reference_context_ids"] = [id for part in ids for id in _listed(part)]
+        if layout == "alpaca" and not flat["contexts"]:
+            del flat["contexts"]  # A task without an input.
         leave_out_state(flat)
         return flat
 
