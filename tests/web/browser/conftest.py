@@ -13,6 +13,7 @@ import pytest
 import uvicorn
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Error as PlaywrightError
 
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.security import Access
@@ -35,7 +36,10 @@ def chromium() -> Iterator[Browser]:
     if CHROMIUM is None:
         unavailable("needs chromium: apt-get install chromium-headless-shell")
     with sync_playwright() as playwright:
-        made = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        try:
+            made = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        except PlaywrightError:  # Chromium itself crashed at its start.
+            made = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield made
         made.close()
 
